@@ -1,0 +1,66 @@
+# Compiler settings, dependencies and the two functions every module uses.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(BERTH_CCACHE ccache)
+if(BERTH_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${BERTH_CCACHE})
+endif()
+find_program(BERTH_MOLD mold)
+if(BERTH_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
+                    -fno-omit-frame-pointer)
+
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+
+if(BERTH_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  include(GoogleTest)
+endif()
+
+# berth_test(<name> LABEL <fast|slow> SOURCES <file...> DEPS <module...>)
+# One test program; each of its cases becomes a ctest case carrying the label.
+function(berth_test name)
+  cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  list(TRANSFORM arg_DEPS PREPEND berth_)
+  target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main rapidcheck
+                                        rapidcheck_gtest)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL} TIMEOUT 1800
+                       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+endfunction()
+
+# berth_module(<name> SOURCES <file...> [DEPS <module...>] [LIBS <target...>])
+# A folder of src/. DEPS are the layers it may see (checked by tools/check_layers.py as well);
+# LIBS are outside libraries. Tests beside the sources are found by name:
+# *_slow_test.cc are labelled slow, every other *_test.cc fast.
+function(berth_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  add_library(berth_${name} STATIC ${arg_SOURCES})
+  target_include_directories(berth_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM arg_DEPS PREPEND berth_)
+  target_link_libraries(berth_${name} PUBLIC ${arg_DEPS} ${arg_LIBS})
+  if(BERTH_TESTS)
+    file(GLOB slow CONFIGURE_DEPENDS *_slow_test.cc)
+    file(GLOB fast CONFIGURE_DEPENDS *_test.cc)
+    list(REMOVE_ITEM fast ${slow})
+    foreach(label fast slow)
+      if(${label})
+        set(program ${name}_test)
+        if(label STREQUAL slow)
+          set(program ${name}_slow_test)
+        endif()
+        berth_test(${program} LABEL ${label} SOURCES ${${label}} DEPS ${name})
+      endif()
+    endforeach()
+  endif()
+endfunction()
