@@ -1,0 +1,138 @@
+// The allocation index at every fill, beside a naive linear-scan bitmap in the same run.
+// bench/report.py turns the JSON this prints into the table with its bars.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "alloc/index.h"
+#include "base/random.h"
+
+namespace berth {
+namespace {
+
+using alloc::Index;
+using alloc::Layout;
+using base::U128;
+
+Layout LayoutOrDie(const base::Result<Layout>& layout) {
+  if (!layout) std::abort();
+  return *layout;
+}
+Layout Cidr(const char* text) { return LayoutOrDie(alloc::LayoutOf(*ip::ParseCidr(text))); }
+Layout Ports(const char* text) { return LayoutOrDie(alloc::LayoutOf(*ip::ParsePortRange(text))); }
+
+struct Fill {
+  std::string name;
+  double part;
+};
+const Fill kFills[] = {{"0%", 0},        {"50%", 0.5},       {"90%", 0.9},   {"99%", 0.99},
+                       {"99.9%", 0.999}, {"99.99%", 0.9999}, {"one left", 1}};
+
+uint64_t CountFor(uint64_t usable, const Fill& fill) {
+  return std::min(usable - 1, static_cast<uint64_t>(static_cast<double>(usable) * fill.part));
+}
+
+void PickRelease(benchmark::State& state, const Layout& layout, uint64_t count) {
+  base::SeededRandom random(1);
+  Index index(layout);
+  for (uint64_t i = 0; i < count; ++i) index.TakeAny(random);
+  for (auto _ : state) {
+    const U128 value = *index.TakeAny(random);
+    benchmark::DoNotOptimize(index.Release(value));
+  }
+  state.counters["bytes"] = static_cast<double>(index.MemoryBytes());
+}
+
+/// What Kubernetes' bitmap does: a random start, then bit by bit to the next free one.
+class NaiveBitmap {
+ public:
+  explicit NaiveBitmap(uint64_t size) : size_(size), words_(size / 64 + 1) {}
+
+  void Take(uint64_t at) { words_[at / 64] |= uint64_t{1} << at % 64; }
+  void Release(uint64_t at) { words_[at / 64] &= ~(uint64_t{1} << at % 64); }
+
+  uint64_t TakeAny(base::Random& random) {
+    uint64_t at = base::Uniform(random, size_);
+    while ((words_[at / 64] >> at % 64) & 1) at = at + 1 == size_ ? 0 : at + 1;
+    Take(at);
+    return at;
+  }
+
+ private:
+  uint64_t size_;
+  std::vector<uint64_t> words_;
+};
+
+void NaivePickRelease(benchmark::State& state, uint64_t size, uint64_t count) {
+  base::SeededRandom random(1);
+  // Filled in shuffled order: its own picks would take minutes near the end.
+  std::vector<uint64_t> order(size);
+  std::iota(order.begin(), order.end(), 0);
+  for (uint64_t i = size; i > 1; --i) std::swap(order[i - 1], order[base::Uniform(random, i)]);
+  NaiveBitmap bitmap(size);
+  for (uint64_t i = 0; i < count; ++i) bitmap.Take(order[i]);
+  for (auto _ : state) bitmap.Release(bitmap.TakeAny(random));
+}
+
+/// One million distinct values, ascending: all of a /12 but the last few, or spread over a /64.
+std::vector<U128> SortedMillion(const Layout& layout) {
+  constexpr uint64_t kCount = 1'000'000;
+  const alloc::Interval span = *layout.span();
+  const U128 step = span.Size() / kCount;
+  std::vector<U128> values(kCount);
+  for (uint64_t i = 0; i < kCount; ++i) values[i] = span.first + step * i;
+  return values;
+}
+
+void BuildFromSorted(benchmark::State& state, const Layout& layout) {
+  const std::vector<U128> values = SortedMillion(layout);
+  for (auto _ : state) {
+    Index index(layout);
+    benchmark::DoNotOptimize(index.Load(values));
+    state.counters["bytes"] = static_cast<double>(index.MemoryBytes());
+  }
+}
+
+void RegisterAll() {
+  const std::vector<std::pair<std::string, Layout>> ranges = {
+      {"2,768 ports", Ports("30000-32767")},
+      {"65,534 addresses", Cidr("10.96.0.0/16")},
+      {"1,048,574 addresses", Cidr("10.96.0.0/12")},
+  };
+  for (const auto& [name, layout] : ranges) {
+    const auto usable = static_cast<uint64_t>(layout.Usable());
+    for (const Fill& fill : kFills) {
+      const uint64_t count = CountFor(usable, fill);
+      benchmark::RegisterBenchmark(("pick/" + name + "/" + fill.name).c_str(), PickRelease, layout,
+                                   count);
+      benchmark::RegisterBenchmark(("naive/" + name + "/" + fill.name).c_str(), NaivePickRelease,
+                                   usable, count);
+    }
+  }
+  const Layout slash64 = Cidr("fd00:10:96::/64");
+  for (const auto& [name, count] :
+       {std::pair{"1,000 held", 1'000}, {"100,000 held", 100'000}, {"1,000,000 held", 1'000'000}}) {
+    benchmark::RegisterBenchmark((std::string("pick/a /64/") + name).c_str(), PickRelease, slash64,
+                                 static_cast<uint64_t>(count));
+  }
+  benchmark::RegisterBenchmark("build/a /12", BuildFromSorted, Cidr("10.96.0.0/12"))
+      ->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark("build/a /64", BuildFromSorted, slash64)
+      ->Unit(benchmark::kMillisecond);
+}
+
+}  // namespace
+}  // namespace berth
+
+int main(int argc, char** argv) {
+  berth::RegisterAll();
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

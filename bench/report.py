@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Runs the benchmark programs and prints their figures beside their bars.
+
+Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names.
+Each benchmark runs several times, interleaved with the others; the best run is shown, because noise
+only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a person to read.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+REPETITIONS = 7
+
+PICK_BAR_NS = {"a /64": 300}
+PICK_BAR_NS_DEFAULT = 100
+FLAT_BAR = 3.0
+BUILD_BAR_MS = 150
+MEMORY_BARS = {"a /12": ("index of a full /12", 512 * 1024, "KiB", 1024),
+               "a /64": ("a /64 holding 1,000,000", 48 * 1024 * 1024, "MiB", 1024 * 1024)}
+
+
+def run(program, pattern):
+    """Returns {benchmark name: its best run}, in the order the program names them."""
+    def output(*flags):
+        return subprocess.run([program, f"--benchmark_filter={pattern}", *flags], check=True,
+                              capture_output=True, text=True).stdout
+
+    names = output("--benchmark_list_tests").splitlines()
+    raw = output("--benchmark_format=json", f"--benchmark_repetitions={REPETITIONS}",
+                 "--benchmark_min_time=0.05", "--benchmark_enable_random_interleaving=true")
+    entries = [e for e in json.loads(raw)["benchmarks"] if e["run_type"] == "iteration"]
+    return {name: min((e for e in entries if e["run_name"].startswith(name)),
+                      key=lambda e: e["real_time"]) for name in names}
+
+
+def verdict(value, bar):
+    return "PASS" if value <= bar else "FAIL"
+
+
+def nanoseconds(value):
+    return f"{value:,.1f}" if value < 1000 else f"{value:,.0f}"
+
+
+def print_picks(results):
+    """One block per range: every fill, the naive bitmap beside it, and how flat the range is."""
+    ranges = {}
+    for name, entry in results.items():
+        kind, _, rest = name.partition("/")
+        if kind in ("pick", "naive"):
+            space, fill = rest.rsplit("/", 1)
+            ranges.setdefault(space, {}).setdefault(fill, {})[kind] = entry["real_time"]
+    for space, fills in ranges.items():
+        bar = PICK_BAR_NS.get(space, PICK_BAR_NS_DEFAULT)
+        print(f"\npick + release, {space}  (ns; bar: under {bar})")
+        print(f"  {'fill':>16} {'berth':>10} {'naive bitmap':>14} {'naive/berth':>12}")
+        for fill, times in fills.items():
+            naive = times.get("naive")
+            beside = f"{nanoseconds(naive):>14} {naive / times['pick']:>11,.1f}x" if naive else " " * 27
+            print(f"  {fill:>16} {nanoseconds(times['pick']):>10} {beside}  "
+                  f"{verdict(times['pick'], bar)}")
+        picks = [times["pick"] for times in fills.values()]
+        spread = max(picks) / min(picks)
+        print(f"  {'worst / best':>16} {spread:>9.2f}x {'':27}  {verdict(spread, FLAT_BAR)} "
+              f"(bar: {FLAT_BAR:g}x)")
+
+
+def print_builds(results):
+    builds = {n.partition("/")[2]: r for n, r in results.items() if n.startswith("build/")}
+    if not builds:
+        return
+    print(f"\nbuild from a sorted list of 1,000,000 values  (ms; bar: under {BUILD_BAR_MS})")
+    for space, entry in builds.items():
+        time = entry["real_time"]
+        print(f"  {space:>16} {time:>10.1f}  {verdict(time, BUILD_BAR_MS)}")
+    print("\nmemory of that index")
+    for space, entry in builds.items():
+        label, bar, unit, scale = MEMORY_BARS[space]
+        print(f"  {label:>24} {entry['bytes'] / scale:>10.1f} {unit}  "
+              f"{verdict(entry['bytes'], bar)} (bar: {bar // scale} {unit})")
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    pattern = sys.argv[2] if len(sys.argv) > 2 else ".*"
+    results = run(build / "bench" / "alloc_bench", pattern)
+    print(f"best of {REPETITIONS} interleaved runs")
+    print_picks(results)
+    print_builds(results)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,269 @@
+#include "alloc/dense_set.h"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace berth::alloc {
+namespace {
+
+constexpr uint64_t kOnes = 0x0101010101010101;
+constexpr uint64_t kWordBits = 64;
+
+/// How many bits are set in each byte, computed because the baseline x86-64 cannot count bits.
+constexpr uint64_t ByteCounts(uint64_t word) {
+  word -= (word >> 1) & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333);
+  return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+}
+
+constexpr int PopCount(uint64_t word) { return static_cast<int>((ByteCounts(word) * kOnes) >> 56); }
+
+/// kSelectInByte[b][k] is the position of the k-th set bit of byte b.
+constexpr auto kSelectInByte = [] {
+  std::array<std::array<uint8_t, 8>, 256> table{};
+  for (size_t byte = 0; byte < table.size(); ++byte) {
+    size_t rank = 0;
+    for (uint8_t bit = 0; bit < 8; ++bit) {
+      if ((byte >> bit) & 1) table[byte][rank++] = bit;
+    }
+  }
+  return table;
+}();
+
+/// The position of the k-th set bit of `word`, which must have more than k.
+uint32_t SelectInWord(uint64_t word, uint32_t k) {
+  // Byte i of `up_to` counts the bits in bytes 0..i. Setting bit 7 of each byte of k before
+  // subtracting keeps the bytes apart; it survives where the count is at most k.
+  const uint64_t up_to = ByteCounts(word) * kOnes;
+  const uint64_t passed = (((k * kOnes) | (kOnes << 7)) - up_to) & (kOnes << 7);
+  const auto byte = static_cast<uint32_t>(((passed >> 7) * kOnes) >> 56);
+  const auto before = static_cast<uint32_t>(((up_to << 8) >> (8 * byte)) & 0xff);
+  return 8 * byte + kSelectInByte[(word >> (8 * byte)) & 0xff][k - before];
+}
+
+constexpr uint64_t BitsBelow(uint64_t bit) { return (uint64_t{1} << bit) - 1; }
+
+constexpr size_t CeilDiv(size_t a, size_t b) { return (a + b - 1) / b; }
+
+/// Which child holds the k-th free value, given running sums; leaves in `k` the rank inside it.
+template <typename Sums>
+size_t Descend(const Sums& free_before, int32_t& k) {
+  using Sum = typename Sums::value_type;
+  const auto bound = static_cast<Sum>(k + 1);
+  Sum passed = 0;
+  for (const Sum sum : free_before) passed = static_cast<Sum>(passed + (sum < bound ? 1 : 0));
+  const auto child = static_cast<size_t>(passed - 1);
+  k -= free_before[child];
+  return child;
+}
+
+template <typename Sums>
+void AddAfter(Sums& free_before, size_t child, int delta) {
+  using Sum = typename Sums::value_type;
+  const auto after = static_cast<Sum>(child);
+  const auto step = static_cast<Sum>(delta);
+  for (Sum i = 0; i < static_cast<Sum>(free_before.size()); ++i) {
+    Sum& sum = free_before[static_cast<size_t>(i)];
+    sum = static_cast<Sum>(sum + (i > after ? step : Sum{0}));
+  }
+}
+
+/// Fills in the running sums of the children's counts; returns the total.
+template <typename Sums>
+int32_t SumUp(Sums& free_before, std::span<const int32_t> counts) {
+  int32_t sum = 0;
+  for (size_t i = 0; i < free_before.size(); ++i) {
+    free_before[i] = static_cast<typename Sums::value_type>(sum);
+    if (i < counts.size()) sum += counts[i];
+  }
+  return sum;
+}
+
+}  // namespace
+
+DenseSet::DenseSet(uint64_t size, Exclusions exclusions)
+    : size_(size),
+      words_(CeilDiv(size, kFanOut * kWordBits) * kFanOut),
+      exclusions_(std::move(exclusions)),
+      low_(MakePlane()),
+      leaves_(words_ / kFanOut) {
+  for (uint64_t bit = size_; bit < words_ * kWordBits;) {
+    low_[bit / kWordBits] |= ~BitsBelow(bit % kWordBits);
+    bit = (bit / kWordBits + 1) * kWordBits;
+  }
+  if (!exclusions_.empty()) high_ = MakePlane();
+  for (const Interval& part : exclusions_.parts()) {
+    for (auto bit = static_cast<uint64_t>(part.first); bit <= part.last; ++bit) {
+      low_[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
+      high_[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
+    }
+  }
+  size_t width = leaves_.size();
+  do {
+    width = CeilDiv(width, kFanOut);
+    levels_.push_back(nodes_.size());
+    nodes_.resize(nodes_.size() + width);
+  } while (width > 1);
+  BuildCounters();
+}
+
+DenseSet::Plane DenseSet::MakePlane() const {
+  auto* words = static_cast<uint64_t*>(std::calloc(words_, sizeof(uint64_t)));
+  if (words == nullptr) throw std::bad_alloc();
+  return Plane(words);
+}
+
+uint64_t DenseSet::FreeWord(size_t word) const { return ~(low_[word] | (high_ ? high_[word] : 0)); }
+
+/// The values of a word whose bits are those of `held`; excluded ones look reserved.
+uint64_t DenseSet::HeldWord(size_t word, State held) const {
+  const uint64_t low = low_[word];
+  const uint64_t high = high_ ? high_[word] : 0;
+  if (held == State::kReserved) return low & high;
+  return held == State::kCooling ? ~low & high : low & ~high;
+}
+
+void DenseSet::BuildCounters() {
+  std::vector<int32_t> counts(leaves_.size());  // of the level below the one being built
+  for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    std::array<int32_t, kFanOut> words;
+    for (size_t i = 0; i < kFanOut; ++i) words[i] = PopCount(FreeWord(leaf * kFanOut + i));
+    counts[leaf] = SumUp(leaves_[leaf].free_before, words);
+  }
+  for (const size_t level : levels_) {
+    std::vector<int32_t> totals(CeilDiv(counts.size(), kFanOut));
+    for (size_t node = 0; node < totals.size(); ++node) {
+      const auto children = std::span(counts).subspan(node * kFanOut);
+      totals[node] = SumUp(nodes_[level + node].free_before,
+                           children.first(std::min(children.size(), kFanOut)));
+    }
+    counts = std::move(totals);
+  }
+  free_ = static_cast<uint32_t>(counts.front());
+}
+
+void DenseSet::AddToCounters(size_t word, int delta) {
+  free_ += static_cast<uint32_t>(delta);
+  size_t child = word / kFanOut;
+  AddAfter(leaves_[child].free_before, word % kFanOut, delta);
+  for (const size_t level : levels_) {
+    AddAfter(nodes_[level + child / kFanOut].free_before, child % kFanOut, delta);
+    child /= kFanOut;
+  }
+}
+
+State DenseSet::Get(U128 offset) const {
+  const auto bit = static_cast<uint64_t>(offset);
+  const uint64_t mask = uint64_t{1} << bit % kWordBits;
+  const bool low = (low_[bit / kWordBits] & mask) != 0;
+  const bool high = high_ && (high_[bit / kWordBits] & mask) != 0;
+  if (low && high) return exclusions_.Contains(offset) ? State::kExcluded : State::kReserved;
+  if (low) return State::kTaken;
+  return high ? State::kCooling : State::kFree;
+}
+
+State DenseSet::Put(U128 offset, State state) {
+  if (state != State::kTaken && exclusions_.Contains(offset)) state = State::kExcluded;
+  const auto bit = static_cast<uint64_t>(offset);
+  const size_t word = bit / kWordBits;
+  const uint64_t mask = uint64_t{1} << bit % kWordBits;
+  const bool was_free = (FreeWord(word) & mask) != 0;
+  const bool low = state != State::kFree && state != State::kCooling;
+  const bool high = state != State::kFree && state != State::kTaken;
+  if (high && !high_) high_ = MakePlane();
+  low_[word] = low ? low_[word] | mask : low_[word] & ~mask;
+  if (high_) high_[word] = high ? high_[word] | mask : high_[word] & ~mask;
+  const bool is_free = state == State::kFree;
+  if (was_free != is_free) AddToCounters(word, is_free ? 1 : -1);
+  return state;
+}
+
+uint64_t DenseSet::SelectFree(uint64_t rank) const {
+  auto k = static_cast<int32_t>(rank);
+  size_t child = 0;
+  for (size_t level = levels_.size(); level-- > 0;) {
+    child = child * kFanOut + Descend(nodes_[levels_[level] + child].free_before, k);
+  }
+  const size_t word = child * kFanOut + Descend(leaves_[child].free_before, k);
+  return word * kWordBits + SelectInWord(FreeWord(word), static_cast<uint32_t>(k));
+}
+
+/// How many free values lie below `offset`.
+uint64_t DenseSet::RankFree(uint64_t offset) const {
+  const size_t word = offset / kWordBits;
+  int rank = PopCount(FreeWord(word) & BitsBelow(offset % kWordBits));
+  size_t child = word / kFanOut;
+  rank += leaves_[child].free_before[word % kFanOut];
+  for (const size_t level : levels_) {
+    rank += nodes_[level + child / kFanOut].free_before[child % kFanOut];
+    child /= kFanOut;
+  }
+  return static_cast<uint64_t>(rank);
+}
+
+U128 DenseSet::PickFree(base::Random& random) const {
+  return SelectFree(base::Uniform(random, free_));
+}
+
+std::optional<U128> DenseSet::NextFree(U128 from) const {
+  const uint64_t rank = RankFree(static_cast<uint64_t>(from));
+  if (rank == free_) return std::nullopt;
+  return SelectFree(rank);
+}
+
+std::optional<U128> DenseSet::PrevFree(U128 from) const {
+  if (Get(from) == State::kFree) return from;
+  const uint64_t rank = RankFree(static_cast<uint64_t>(from));
+  if (rank == 0) return std::nullopt;
+  return SelectFree(rank - 1);
+}
+
+void DenseSet::ForEach(State held, const std::function<void(U128)>& visit) const {
+  for (size_t word = 0; word < words_; ++word) {
+    for (uint64_t bits = HeldWord(word, held); bits != 0; bits &= bits - 1) {
+      const uint64_t offset = word * kWordBits + static_cast<uint64_t>(std::countr_zero(bits));
+      if (offset >= size_) return;
+      if (held == State::kReserved && exclusions_.Contains(offset)) continue;
+      visit(offset);
+    }
+  }
+}
+
+uint64_t DenseSet::NextNotFree(uint64_t from) const {
+  size_t word = from / kWordBits;
+  uint64_t bits = ~FreeWord(word) & ~BitsBelow(from % kWordBits);
+  while (bits == 0) {
+    if (++word == words_) return size_;
+    bits = ~FreeWord(word);
+  }
+  return std::min(size_, word * kWordBits + static_cast<uint64_t>(std::countr_zero(bits)));
+}
+
+void DenseSet::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
+  while (from < size_) {
+    const std::optional<U128> first = NextFree(from);
+    if (!first) return;
+    const uint64_t end = NextNotFree(static_cast<uint64_t>(*first));
+    if (!visit({*first, U128{end} - 1})) return;
+    from = end;
+  }
+}
+
+void DenseSet::TakeAll(std::span<const U128> offsets) {
+  for (const U128 offset : offsets) {
+    const auto bit = static_cast<uint64_t>(offset);
+    const uint64_t mask = uint64_t{1} << bit % kWordBits;
+    low_[bit / kWordBits] |= mask;
+    if (high_) high_[bit / kWordBits] &= ~mask;
+  }
+  BuildCounters();
+}
+
+size_t DenseSet::MemoryBytes() const {
+  const size_t planes = (low_ ? 1 : 0) + (high_ ? 1 : 0);
+  return sizeof *this + planes * words_ * sizeof(uint64_t) + leaves_.capacity() * sizeof(Leaf) +
+         nodes_.capacity() * sizeof(Node) + levels_.capacity() * sizeof(size_t);
+}
+
+}  // namespace berth::alloc

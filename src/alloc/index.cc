@@ -1,0 +1,191 @@
+#include "alloc/index.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::alloc {
+
+Index::Index(Layout layout) : layout_(std::move(layout)) {
+  if (const auto span = layout_.BandSpan(Band::kStatic)) static_.emplace(*span, layout_.excluded());
+  if (const auto span = layout_.BandSpan(Band::kDynamic)) {
+    dynamic_.emplace(*span, layout_.excluded());
+  }
+}
+
+const BandSet* Index::SetFor(U128 value) const {
+  if (!layout_.Contains(value)) return nullptr;
+  const auto& set = layout_.BandOf(value) == Band::kStatic ? static_ : dynamic_;
+  return &*set;
+}
+
+BandSet* Index::SetFor(U128 value) {
+  return const_cast<BandSet*>(std::as_const(*this).SetFor(value));
+}
+
+Index::LoadReport Index::Load(std::span<const U128> values) {
+  LoadReport report;
+  std::vector<U128> lower;
+  std::vector<U128> upper;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!layout_.Contains(values[i])) {
+      report.out_of_range.push_back(values[i]);
+    } else if (i > 0 && values[i] == values[i - 1]) {
+      report.twice.push_back(values[i]);
+    } else {
+      (layout_.BandOf(values[i]) == Band::kStatic ? lower : upper).push_back(values[i]);
+    }
+  }
+  if (!lower.empty()) static_->TakeAll(lower);
+  if (!upper.empty()) dynamic_->TakeAll(upper);
+  return report;
+}
+
+std::optional<State> Index::Get(U128 value) const {
+  const BandSet* set = SetFor(value);
+  if (set == nullptr) return std::nullopt;
+  return set->Get(value);
+}
+
+Outcome Index::Take(U128 value) {
+  BandSet* set = SetFor(value);
+  if (set == nullptr) return Outcome::kOutOfRange;
+  const State state = set->Get(value);
+  switch (state) {
+    case State::kFree:
+    case State::kCooling:
+      set->Change(value, state, State::kTaken);
+      return Outcome::kDone;
+    case State::kTaken:
+      return Outcome::kTaken;
+    case State::kReserved:
+      return Outcome::kReserved;
+    case State::kExcluded:
+      break;
+  }
+  return Outcome::kExcluded;
+}
+
+const BandSet* Index::SetToPickFrom() const {
+  if (dynamic_ && dynamic_->Free() > 0) return &*dynamic_;
+  if (static_ && static_->Free() > 0 && !layout_.strict()) return &*static_;
+  return nullptr;
+}
+
+std::optional<U128> Index::Pick(base::Random& random) const {
+  const BandSet* set = SetToPickFrom();
+  if (set == nullptr) return std::nullopt;
+  return set->PickFree(random);
+}
+
+std::optional<U128> Index::TakeAny(base::Random& random) {
+  const std::optional<U128> value = Pick(random);
+  if (value) SetFor(*value)->Change(*value, State::kFree, State::kTaken);
+  return value;
+}
+
+Outcome Index::GiveBack(U128 value, State from, State to) {
+  BandSet* set = SetFor(value);
+  if (set == nullptr) return Outcome::kOutOfRange;
+  if (set->Get(value) != from) return Outcome::kNotHeld;
+  set->Change(value, from, to);
+  return Outcome::kDone;
+}
+
+Outcome Index::Release(U128 value) { return GiveBack(value, State::kTaken, State::kFree); }
+
+Outcome Index::ReleaseToCool(U128 value) { return GiveBack(value, State::kTaken, State::kCooling); }
+
+Outcome Index::EndCooling(U128 value) { return GiveBack(value, State::kCooling, State::kFree); }
+
+Outcome Index::Unreserve(U128 value) { return GiveBack(value, State::kReserved, State::kFree); }
+
+Outcome Index::Reserve(U128 value) {
+  BandSet* set = SetFor(value);
+  if (set == nullptr) return Outcome::kOutOfRange;
+  const State state = set->Get(value);
+  if (state == State::kTaken) return Outcome::kTaken;
+  if (state == State::kReserved) return Outcome::kReserved;
+  if (state != State::kExcluded) set->Change(value, state, State::kReserved);
+  return Outcome::kDone;
+}
+
+StateCounts Index::Counts(Band band) const {
+  const auto& set = band == Band::kStatic ? static_ : dynamic_;
+  return set ? set->counts() : StateCounts{};
+}
+
+StateCounts Index::Counts() const {
+  StateCounts counts = Counts(Band::kStatic);
+  return counts += Counts(Band::kDynamic);
+}
+
+void Index::ForEach(State held, const std::function<void(U128)>& visit) const {
+  if (static_) static_->ForEach(held, visit);
+  if (dynamic_) dynamic_->ForEach(held, visit);
+}
+
+/// Runs that meet at the border of the bands come out as one.
+void Index::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
+  std::optional<Interval> pending;
+  bool more = true;
+  const auto join = [&](const Interval& run) {
+    if (pending && pending->last + 1 == run.first) {
+      pending->last = run.last;
+      return true;
+    }
+    if (pending) more = visit(*pending);
+    pending = run;
+    return more;
+  };
+  for (const auto* set : {&static_, &dynamic_}) {
+    if (!more || !*set || (*set)->span().last < from) continue;
+    (*set)->ForEachFreeRun(std::max(from, (*set)->span().first), join);
+  }
+  if (more && pending) visit(*pending);
+}
+
+std::vector<Interval> Index::FreeRuns(U128 from, size_t limit) const {
+  std::vector<Interval> runs;
+  if (limit == 0) return runs;
+  ForEachFreeRun(from, [&](const Interval& run) {
+    runs.push_back(run);
+    return runs.size() < limit;
+  });
+  return runs;
+}
+
+std::optional<U128> Index::NearestFree(U128 value) const {
+  std::optional<U128> below;
+  std::optional<U128> above;
+  for (const auto* set : {&static_, &dynamic_}) {
+    if (!*set) continue;
+    const Interval& span = (*set)->span();
+    if (value >= span.first) {
+      if (const auto found = (*set)->PrevFree(std::min(value, span.last))) below = found;
+    }
+    if (value <= span.last && !above) above = (*set)->NextFree(std::max(value, span.first));
+  }
+  if (!below || !above) return below ? below : above;
+  return value - *below <= *above - value ? below : above;
+}
+
+std::optional<Interval> Index::FindBlock(U128 count) const {
+  if (count == 0) return std::nullopt;
+  std::optional<Interval> block;
+  const auto fits = [&](const Interval& run) {
+    if (run.Size() >= count) block = Interval{run.first, run.first + count - 1};
+    return !block;
+  };
+  if (dynamic_) dynamic_->ForEachFreeRun(dynamic_->span().first, fits);
+  if (!block && !layout_.strict()) ForEachFreeRun(0, fits);
+  return block;
+}
+
+size_t Index::MemoryBytes() const {
+  size_t bytes = sizeof *this + layout_.excluded().capacity() * sizeof(Interval);
+  if (static_) bytes += static_->MemoryBytes() - sizeof *static_;
+  if (dynamic_) bytes += dynamic_->MemoryBytes() - sizeof *dynamic_;
+  return bytes;
+}
+
+}  // namespace berth::alloc

@@ -1,0 +1,102 @@
+// The index of one range: which values are free, taken, reserved or cooling, band by band.
+//
+// Not thread-safe. A value taken is never proposed again until it is given back. Nothing here is
+// durable: the store is, and an index can be rebuilt from it at any moment. Picks cost the same
+// full or empty; memory follows what is held, never the width of the range.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "alloc/band_set.h"
+#include "alloc/layout.h"
+#include "alloc/state.h"
+#include "base/random.h"
+
+namespace berth::alloc {
+
+/// How a request for a given value ended.
+enum class [[nodiscard]] Outcome : uint8_t {
+  kDone,
+  kOutOfRange,  ///< not a usable value of this range
+  kTaken,
+  kReserved,
+  kExcluded,
+  kNotHeld,  ///< nothing to give back: the value is not in the state the request starts from
+};
+
+class Index {
+ public:
+  explicit Index(Layout layout);
+
+  const Layout& layout() const { return layout_; }
+
+  /// What Load could not take.
+  struct LoadReport {
+    std::vector<U128> out_of_range = {};
+    std::vector<U128> twice = {};
+  };
+
+  /// Takes many values at once, for building an index from what is stored. `values` must be in
+  /// ascending order and the index must be new.
+  LoadReport Load(std::span<const U128> values);
+
+  /// What a value is; nothing for a value that is not a usable one of the range.
+  std::optional<State> Get(U128 value) const;
+  bool Has(U128 value) const { return Get(value) == State::kTaken; }
+
+  /// A given value: free or cooling.
+  Outcome Take(U128 value);
+
+  /// Any free value: from the dynamic band, and from the static one if that is exhausted and the
+  /// range is not strict. Each free value of the band is equally likely. Cooling values are left
+  /// alone. Pick only proposes.
+  std::optional<U128> Pick(base::Random& random) const;
+  std::optional<U128> TakeAny(base::Random& random);
+
+  /// Gives a taken value back, at once or to cool down until EndCooling.
+  Outcome Release(U128 value);
+  Outcome ReleaseToCool(U128 value);
+  Outcome EndCooling(U128 value);
+
+  /// Sets a free or cooling value aside, and back. Reserving an excluded value changes nothing:
+  /// it is already kept from everybody.
+  Outcome Reserve(U128 value);
+  Outcome Unreserve(U128 value);
+
+  StateCounts Counts(Band band) const;
+  StateCounts Counts() const;
+
+  /// Every value in `held` (kTaken, kReserved or kCooling), ascending.
+  void ForEach(State held, const std::function<void(U128)>& visit) const;
+
+  /// The gaps: maximal runs of free values, ascending, that start at or above `from`, or contain
+  /// it (then cut off there); at most `limit` of them.
+  std::vector<Interval> FreeRuns(U128 from, size_t limit) const;
+
+  /// The free value closest to `value`, the lower one of two.
+  std::optional<U128> NearestFree(U128 value) const;
+
+  /// The lowest `count` consecutive free values of the dynamic band, else, unless the range is
+  /// strict, of the whole range. Walks the gaps in order.
+  std::optional<Interval> FindBlock(U128 count) const;
+
+  size_t MemoryBytes() const;
+
+ private:
+  BandSet* SetFor(U128 value);
+  const BandSet* SetFor(U128 value) const;
+  const BandSet* SetToPickFrom() const;
+  Outcome GiveBack(U128 value, State from, State to);
+  void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
+
+  Layout layout_;
+  std::optional<BandSet> static_;
+  std::optional<BandSet> dynamic_;
+};
+
+}  // namespace berth::alloc

@@ -1,0 +1,368 @@
+#include "alloc/index.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "ip/addr.h"
+
+namespace berth::alloc {
+namespace {
+
+Layout Cidr(const std::string& cidr, const RangeOptions& options = {}) {
+  return *LayoutOf(*ip::ParseCidr(cidr), options);
+}
+
+U128 Value(const std::string& addr) { return ip::ParseAddr(addr).value().bits(); }
+
+/// A range of each kind: bitmap, hash set of 64-bit offsets, hash set of 128-bit offsets.
+class IndexKinds : public testing::TestWithParam<std::string> {
+ protected:
+  Layout MakeLayout(const RangeOptions& options = {}) const { return Cidr(GetParam(), options); }
+  U128 First() const { return MakeLayout().span()->first; }
+  U128 Last() const { return MakeLayout().span()->last; }
+
+  base::SeededRandom random_{7};
+};
+
+std::string PrefixName(const testing::TestParamInfo<std::string>& range) {
+  return "Slash" + range.param.substr(range.param.find('/') + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranges, IndexKinds,
+                         testing::Values("10.96.0.0/16", "fd00::/64", "2001:db8::/48"), PrefixName);
+
+TEST_P(IndexKinds, AGivenValueCanBeTakenOnceAndGivenBack) {
+  Index index(MakeLayout());
+  for (const U128 value : {First(), First() + 300, Last()}) {
+    EXPECT_FALSE(index.Has(value));
+    EXPECT_EQ(index.Take(value), Outcome::kDone);
+    EXPECT_TRUE(index.Has(value));
+    EXPECT_EQ(index.Take(value), Outcome::kTaken);
+    EXPECT_EQ(index.Release(value), Outcome::kDone);
+    EXPECT_EQ(index.Release(value), Outcome::kNotHeld);
+    EXPECT_EQ(index.Get(value), State::kFree);
+  }
+}
+
+TEST_P(IndexKinds, ValuesOutsideAreOutOfRange) {
+  Index index(MakeLayout());
+  for (const U128 value : {First() - 1, Last() + 1}) {
+    EXPECT_EQ(index.Get(value), std::nullopt);
+    EXPECT_FALSE(index.Has(value));
+    EXPECT_EQ(index.Take(value), Outcome::kOutOfRange);
+    EXPECT_EQ(index.Release(value), Outcome::kOutOfRange);
+    EXPECT_EQ(index.Reserve(value), Outcome::kOutOfRange);
+  }
+}
+
+TEST_P(IndexKinds, AnyComesFromTheDynamicBand) {
+  Index index(MakeLayout());
+  std::set<U128> seen;
+  for (int i = 0; i < 2000; ++i) {
+    const auto value = index.TakeAny(random_);
+    ASSERT_TRUE(value.has_value());
+    EXPECT_EQ(index.layout().BandOf(*value), Band::kDynamic);
+    EXPECT_TRUE(seen.insert(*value).second) << "given out twice";
+  }
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kTaken], 2000u);
+  EXPECT_EQ(index.Counts(Band::kStatic)[State::kTaken], 0u);
+}
+
+TEST_P(IndexKinds, PickOnlyProposes) {
+  Index index(MakeLayout());
+  const auto value = index.Pick(random_);
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(index.Get(*value), State::kFree);
+}
+
+TEST_P(IndexKinds, ReservedValuesAreForNobody) {
+  Index index(MakeLayout());
+  const U128 value = First() + 300;
+  EXPECT_EQ(index.Reserve(value), Outcome::kDone);
+  EXPECT_EQ(index.Reserve(value), Outcome::kReserved);
+  EXPECT_EQ(index.Take(value), Outcome::kReserved);
+  EXPECT_EQ(index.Release(value), Outcome::kNotHeld);
+  EXPECT_EQ(index.Unreserve(value), Outcome::kDone);
+  EXPECT_EQ(index.Take(value), Outcome::kDone);
+  EXPECT_EQ(index.Reserve(value), Outcome::kTaken);
+}
+
+TEST_P(IndexKinds, ACoolingValueCanBeAskedForButIsNotPicked) {
+  Index index(MakeLayout());
+  const U128 value = First() + 300;
+  ASSERT_EQ(index.Take(value), Outcome::kDone);
+  EXPECT_EQ(index.ReleaseToCool(value), Outcome::kDone);
+  EXPECT_EQ(index.Get(value), State::kCooling);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kCooling], 1u);
+  EXPECT_NE(index.NearestFree(value), value);
+  EXPECT_EQ(index.Take(value), Outcome::kDone);
+  ASSERT_EQ(index.ReleaseToCool(value), Outcome::kDone);
+  EXPECT_EQ(index.EndCooling(value), Outcome::kDone);
+  EXPECT_EQ(index.EndCooling(value), Outcome::kNotHeld);
+  EXPECT_EQ(index.Get(value), State::kFree);
+}
+
+TEST_P(IndexKinds, ExcludedValuesAreNeverGivenOut) {
+  const U128 first = First();
+  Index index(MakeLayout({.excluded = {{first + 300, first + 399}}}));
+  EXPECT_EQ(index.Get(first + 350), State::kExcluded);
+  EXPECT_EQ(index.Take(first + 350), Outcome::kExcluded);
+  EXPECT_EQ(index.Reserve(first + 350), Outcome::kDone);
+  EXPECT_EQ(index.Get(first + 350), State::kExcluded);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 100u);
+  EXPECT_EQ(index.NearestFree(first + 340), first + 299);
+  EXPECT_EQ(index.NearestFree(first + 360), first + 400);
+}
+
+// A Service may hold an address that an operator excludes later.
+TEST_P(IndexKinds, AnExcludedValueThatIsTakenReturnsToExcluded) {
+  const U128 first = First();
+  Index index(MakeLayout({.excluded = {{first + 300, first + 399}}}));
+  index.Load(std::vector<U128>{first + 350, first + 351});
+  EXPECT_EQ(index.Get(first + 350), State::kTaken);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 98u);
+  EXPECT_EQ(index.Release(first + 350), Outcome::kDone);
+  EXPECT_EQ(index.ReleaseToCool(first + 351), Outcome::kDone);
+  EXPECT_EQ(index.Get(first + 350), State::kExcluded);
+  EXPECT_EQ(index.Get(first + 351), State::kExcluded);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 100u);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kCooling], 0u);
+}
+
+TEST_P(IndexKinds, CountsAddUpToTheBand) {
+  const U128 first = First();
+  Index index(MakeLayout({.excluded = {{first + 300, first + 309}}}));
+  ASSERT_EQ(index.Take(first), Outcome::kDone);
+  ASSERT_EQ(index.Reserve(first + 1), Outcome::kDone);
+  ASSERT_EQ(index.Take(first + 400), Outcome::kDone);
+  ASSERT_EQ(index.ReleaseToCool(first + 400), Outcome::kDone);
+  const StateCounts lower = index.Counts(Band::kStatic);
+  EXPECT_EQ(lower[State::kTaken], 1u);
+  EXPECT_EQ(lower[State::kReserved], 1u);
+  EXPECT_EQ(lower.Total(), 256u);
+  const StateCounts upper = index.Counts(Band::kDynamic);
+  EXPECT_EQ(upper[State::kCooling], 1u);
+  EXPECT_EQ(upper[State::kExcluded], 10u);
+  EXPECT_EQ(upper.Total(), index.layout().BandSpan(Band::kDynamic)->Size());
+  EXPECT_EQ(index.Counts().Total(), index.layout().span()->Size());
+}
+
+TEST_P(IndexKinds, WalksWhatIsHeldInOrder) {
+  Index index(MakeLayout());
+  const std::vector<U128> values = {First(), First() + 2, First() + 256, First() + 10000, Last()};
+  for (const U128 value : {values[3], values[0], values[4], values[2], values[1]}) {
+    ASSERT_EQ(index.Take(value), Outcome::kDone);
+  }
+  ASSERT_EQ(index.Reserve(First() + 1), Outcome::kDone);
+  std::vector<U128> walked;
+  index.ForEach(State::kTaken, [&](U128 value) { walked.push_back(value); });
+  EXPECT_EQ(walked, values);
+  walked.clear();
+  index.ForEach(State::kReserved, [&](U128 value) { walked.push_back(value); });
+  EXPECT_EQ(walked, std::vector<U128>{First() + 1});
+}
+
+TEST_P(IndexKinds, ShowsTheGaps) {
+  Index index(MakeLayout());
+  const U128 first = First();
+  EXPECT_EQ(index.FreeRuns(0, 10), (std::vector<Interval>{{first, Last()}}))
+      << "free values on both sides of the bands' border are one gap";
+  for (const U128 value : {first + 2, first + 3, first + 500}) {
+    ASSERT_EQ(index.Take(value), Outcome::kDone);
+  }
+  EXPECT_EQ(
+      index.FreeRuns(0, 10),
+      (std::vector<Interval>{{first, first + 1}, {first + 4, first + 499}, {first + 501, Last()}}));
+  EXPECT_EQ(index.FreeRuns(first + 100, 1), (std::vector<Interval>{{first + 100, first + 499}}));
+  EXPECT_EQ(index.FreeRuns(first + 500, 1), (std::vector<Interval>{{first + 501, Last()}}));
+  EXPECT_TRUE(index.FreeRuns(first, 0).empty());
+  EXPECT_TRUE(index.FreeRuns(Last() + 1, 5).empty());
+}
+
+TEST_P(IndexKinds, FindsTheNearestFreeValue) {
+  Index index(MakeLayout());
+  const U128 first = First();
+  for (U128 i = 250; i < 260; ++i) ASSERT_EQ(index.Take(first + i), Outcome::kDone);
+  EXPECT_EQ(index.NearestFree(first + 251), first + 249);
+  EXPECT_EQ(index.NearestFree(first + 258), first + 260);
+  EXPECT_EQ(index.NearestFree(first + 10), first + 10);
+  EXPECT_EQ(index.NearestFree(0), first);
+  EXPECT_EQ(index.NearestFree(base::kU128Max), Last());
+  ASSERT_EQ(index.Take(first + 260), Outcome::kDone);
+  EXPECT_EQ(index.NearestFree(first + 255), first + 249) << "the lower one of two";
+}
+
+TEST_P(IndexKinds, FindsABlockInTheDynamicBandFirst) {
+  Index index(MakeLayout());
+  const U128 dynamic = First() + 256;
+  EXPECT_EQ(index.FindBlock(8), (Interval{dynamic, dynamic + 7}));
+  ASSERT_EQ(index.Take(dynamic + 3), Outcome::kDone);
+  EXPECT_EQ(index.FindBlock(8), (Interval{dynamic + 4, dynamic + 11}));
+  EXPECT_EQ(index.FindBlock(3), (Interval{dynamic, dynamic + 2}));
+  EXPECT_EQ(index.FindBlock(0), std::nullopt);
+}
+
+TEST_P(IndexKinds, LoadReportsWhatItCannotTake) {
+  Index index(MakeLayout());
+  const U128 first = First();
+  const auto report =
+      index.Load(std::vector<U128>{first - 1, first, first, first + 300, Last(), Last() + 1});
+  EXPECT_EQ(report.out_of_range, (std::vector<U128>{first - 1, Last() + 1}));
+  EXPECT_EQ(report.twice, std::vector<U128>{first});
+  EXPECT_EQ(index.Counts()[State::kTaken], 3u);
+  EXPECT_TRUE(index.Has(first + 300));
+}
+
+TEST(IndexTest, DynamicRequestsSpillWhenTheDynamicBandIsFull) {
+  Index index(Cidr("10.0.0.0/27"));  // 16 static, 14 dynamic
+  base::SeededRandom random(3);
+  for (int i = 0; i < 30; ++i) {
+    const auto value = index.TakeAny(random);
+    ASSERT_TRUE(value.has_value());
+    EXPECT_EQ(index.layout().BandOf(*value), i < 14 ? Band::kDynamic : Band::kStatic);
+  }
+  EXPECT_EQ(index.TakeAny(random), std::nullopt);
+  EXPECT_EQ(index.Pick(random), std::nullopt);
+  EXPECT_EQ(index.NearestFree(Value("10.0.0.5")), std::nullopt);
+  EXPECT_TRUE(index.FreeRuns(0, 5).empty());
+}
+
+TEST(IndexTest, AStrictRangeNeverSpills) {
+  Index index(Cidr("10.0.0.0/27", {.strict = true}));
+  base::SeededRandom random(3);
+  for (int i = 0; i < 14; ++i) ASSERT_TRUE(index.TakeAny(random).has_value());
+  EXPECT_EQ(index.TakeAny(random), std::nullopt);
+  EXPECT_EQ(index.FindBlock(1), std::nullopt);
+  EXPECT_EQ(index.Take(Value("10.0.0.5")), Outcome::kDone) << "a static request still may";
+}
+
+TEST(IndexTest, ABlockMaySpanTheBandsUnlessStrict) {
+  Index index(Cidr("10.0.0.0/27"));
+  EXPECT_EQ(index.FindBlock(20), (Interval{Value("10.0.0.1"), Value("10.0.0.20")}));
+  EXPECT_EQ(index.FindBlock(31), std::nullopt);
+  EXPECT_EQ(Index(Cidr("10.0.0.0/27", {.strict = true})).FindBlock(20), std::nullopt);
+}
+
+TEST(IndexTest, ARangeWithNothingUsableIsFull) {
+  Index index(Cidr("10.0.0.0/31"));
+  base::SeededRandom random(3);
+  EXPECT_EQ(index.TakeAny(random), std::nullopt);
+  EXPECT_EQ(index.Take(Value("10.0.0.0")), Outcome::kOutOfRange);
+  EXPECT_EQ(index.Counts().Total(), 0u);
+  EXPECT_EQ(index.NearestFree(0), std::nullopt);
+  EXPECT_EQ(index.FindBlock(1), std::nullopt);
+  EXPECT_EQ(index.Load(std::vector<U128>{5}).out_of_range, std::vector<U128>{5});
+}
+
+TEST(IndexTest, TheLastFreeValueOfAFullRangeIsFound) {
+  Index index(Cidr("10.0.0.0/16"));
+  base::SeededRandom random(11);
+  while (index.TakeAny(random)) {
+  }
+  EXPECT_EQ(index.Counts()[State::kTaken], 65534u);
+  for (const char* addr : {"10.0.0.1", "10.0.1.0", "10.0.1.1", "10.0.77.7", "10.0.255.254"}) {
+    ASSERT_EQ(index.Release(Value(addr)), Outcome::kDone);
+    EXPECT_EQ(index.FreeRuns(0, 2), (std::vector<Interval>{{Value(addr), Value(addr)}}));
+    EXPECT_EQ(index.NearestFree(Value("10.0.100.0")), Value(addr));
+    EXPECT_EQ(index.TakeAny(random), Value(addr));
+  }
+}
+
+// A /64 at its very end: sums and offsets that would overflow 64 bits.
+TEST(IndexTest, ASlash64NeverHandsOutAnAddressOutsideItself) {
+  Index index(Cidr("fd00:0:0:1::/64"));
+  base::SeededRandom random(5);
+  const ip::Cidr cidr = *ip::ParseCidr("fd00:0:0:1::/64");
+  for (int i = 0; i < 100000; ++i) {
+    const auto value = index.Pick(random);
+    ASSERT_TRUE(cidr.Contains(ip::Addr(ip::Family::kV6, *value)));
+  }
+  EXPECT_EQ(index.Take(Value("fd00::1:ffff:ffff:ffff:ffff")), Outcome::kDone);
+  EXPECT_EQ(index.Take(Value("fd00:0:0:2::")), Outcome::kOutOfRange);
+}
+
+/// Picks many times and compares how often each free value came with an even spread.
+double ChiSquare(const Index& index, int picks, uint64_t seed) {
+  base::SeededRandom random(seed);
+  std::map<U128, int> seen;
+  for (int i = 0; i < picks; ++i) ++seen[*index.Pick(random)];
+  const StateCounts counts = index.Counts(Band::kDynamic);
+  const double free = static_cast<double>(static_cast<uint64_t>(counts[State::kFree]));
+  const double expected = picks / free;
+  double chi = (free - static_cast<double>(seen.size())) * expected;  // those never seen
+  for (const auto& [value, times] : seen) {
+    EXPECT_EQ(index.Get(value), State::kFree);
+    chi += (times - expected) * (times - expected) / expected;
+  }
+  return (chi - free) / std::sqrt(2 * free);  // about standard normal
+}
+
+TEST(IndexTest, AnyIsUniformOverTheFreeValuesOfABitmap) {
+  Index index(Cidr("10.0.0.0/20"));
+  base::SeededRandom random(1);
+  // Uneven on purpose: long full stretches, single holes, an empty stretch.
+  for (U128 i = 300; i < 3000; ++i) {
+    if (i % 97 == 0) continue;
+    ASSERT_EQ(index.Take(Value("10.0.0.0") + i), Outcome::kDone);
+  }
+  EXPECT_LT(std::abs(ChiSquare(index, 400000, 2)), 5);
+}
+
+TEST(IndexTest, AnyIsUniformWhenExclusionsLeaveFewValuesOfAWideRange) {
+  const U128 first = Cidr("fd00::/64").span()->first;
+  const U128 last = Cidr("fd00::/64").span()->last;
+  Index index(Cidr("fd00::/64", {.excluded = {{first + 1000, last - 50}, {last - 10, last}}}));
+  EXPECT_LT(std::abs(ChiSquare(index, 100000, 3)), 5);
+  // Almost nothing free among what is left: the draw has to go over to counting.
+  for (U128 i = 256; i < 1000; ++i) {
+    if (i % 200 == 0) continue;
+    ASSERT_EQ(index.Take(first + i), Outcome::kDone);
+  }
+  for (U128 value = last - 49; value < last - 11; ++value) {
+    ASSERT_EQ(index.Take(value), Outcome::kDone);
+  }
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kFree], 4u);
+  EXPECT_LT(std::abs(ChiSquare(index, 5000, 4)), 5);
+}
+
+// Wider than a bitmap from the start, but filled beyond what hash sets are good for.
+TEST(IndexTest, AWideRangeBecomesABitmapWhenThatIsCheaper) {
+  Index index(Cidr("10.0.0.0/7"));  // 2^25 addresses
+  const U128 first = index.layout().span()->first;
+  ASSERT_EQ(index.Reserve(first + 1000), Outcome::kDone);
+  ASSERT_EQ(index.Take(first + 2000), Outcome::kDone);
+  ASSERT_EQ(index.ReleaseToCool(first + 2000), Outcome::kDone);
+  base::SeededRandom random(9);
+  const uint64_t held = (uint64_t{1} << 25) / 128;
+  std::vector<U128> taken;
+  for (uint64_t i = 0; i < held - 1000; ++i) taken.push_back(*index.TakeAny(random));
+  const size_t as_hash_sets = index.MemoryBytes();
+  for (uint64_t i = 0; i < 2000; ++i) taken.push_back(*index.TakeAny(random));
+  EXPECT_LT(index.MemoryBytes(), 3 * as_hash_sets);
+  EXPECT_EQ(index.Get(first + 1000), State::kReserved);
+  EXPECT_EQ(index.Get(first + 2000), State::kCooling);
+  for (const U128 value : taken) ASSERT_TRUE(index.Has(value));
+  EXPECT_EQ(index.Counts()[State::kTaken], taken.size());
+  EXPECT_EQ(index.Counts().Total(), index.layout().span()->Size());
+  for (const U128 value : taken) ASSERT_EQ(index.Release(value), Outcome::kDone);
+  EXPECT_EQ(index.Counts()[State::kTaken], 0u);
+}
+
+TEST(IndexTest, MemoryFollowsWhatIsHeld) {
+  EXPECT_LT(Index(Cidr("fd00::/64")).MemoryBytes(), 4096u);
+  EXPECT_LT(Index(Cidr("2001:db8::/48")).MemoryBytes(), 4096u);
+  Index full(Cidr("10.96.0.0/12"));
+  base::SeededRandom random(1);
+  while (full.TakeAny(random)) {
+  }
+  EXPECT_LE(full.MemoryBytes(), 512u * 1024);
+}
+
+}  // namespace
+}  // namespace berth::alloc

@@ -1,0 +1,143 @@
+#include "alloc/range_allocation.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace berth::alloc {
+namespace {
+
+using namespace std::string_literals;
+
+struct Range {
+  BitmapForm form;
+  Index index;
+};
+
+Range Cidr(const std::string& text) {
+  const ip::Cidr cidr = *ip::ParseCidr(text);
+  return {BitmapForm::Of(cidr), Index(*LayoutOf(cidr))};
+}
+
+Range Ports(const std::string& text) {
+  const ip::PortRange ports = *ip::ParsePortRange(text);
+  return {BitmapForm::Of(ports), Index(*LayoutOf(ports))};
+}
+
+U128 Value(const std::string& addr) { return ip::ParseAddr(addr).value().bits(); }
+
+// The worked example of the header.
+TEST(RangeAllocationTest, FirstAndTenthAddress) {
+  Range range = Cidr("10.0.0.0/24");
+  range.index.Load(std::vector<U128>{Value("10.0.0.1"), Value("10.0.0.10")});
+  const auto stored = range.form.Encode(range.index);
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_EQ(*stored, (RangeAllocation{.range = "10.0.0.0/24", .data = "\x02\x01"s}));
+  EXPECT_EQ(range.form.Decode(*stored)->values,
+            (std::vector<U128>{Value("10.0.0.1"), Value("10.0.0.10")}));
+}
+
+TEST(RangeAllocationTest, NothingTakenIsNoBytes) {
+  const Range range = Ports("30000-32767");
+  EXPECT_EQ(*range.form.Encode(range.index), (RangeAllocation{.range = "30000-32767", .data = ""}));
+  EXPECT_TRUE(range.form.Decode({.range = "30000-32767", .data = ""})->values.empty());
+}
+
+TEST(RangeAllocationTest, BitZeroOfAPortRangeIsItsFirstPort) {
+  Range range = Ports("30000-32767");
+  range.index.Load(std::vector<U128>{30000, 32767});
+  const std::string data = range.form.Encode(range.index)->data;
+  EXPECT_EQ(data.size(), 346u);  // 2,768 bits
+  EXPECT_EQ(data.front(), '\x80');
+  EXPECT_EQ(data.back(), '\x01');
+}
+
+TEST(RangeAllocationTest, PortZeroKeepsItsBitThoughItCannotBeTaken) {
+  Range range = Ports("0-100");
+  range.index.Load(std::vector<U128>{1});
+  EXPECT_EQ(range.form.Encode(range.index)->data, "\x02"s);
+  const auto decoded = range.form.Decode({.range = "0-100", .data = "\x03"s});
+  EXPECT_EQ(decoded->values, (std::vector<U128>{0, 1}));
+  EXPECT_EQ(Ports("0-100").index.Load(decoded->values).out_of_range, std::vector<U128>{0});
+}
+
+TEST(RangeAllocationTest, LeadingZeroBytesAreReadButNotWritten) {
+  const Range range = Cidr("10.0.0.0/24");
+  const auto decoded = range.form.Decode({.range = "10.0.0.0/24", .data = "\0\0\x01"s});
+  EXPECT_EQ(decoded->values, std::vector<U128>{Value("10.0.0.1")});
+}
+
+TEST(RangeAllocationTest, AnotherRangeIsRefusedInKubernetesWords) {
+  EXPECT_EQ(Cidr("10.0.0.0/24").form.Decode({.range = "10.0.0.0/16", .data = ""}).error().message,
+            "the provided network does not match the current range");
+  EXPECT_EQ(Ports("30000-32767").form.Decode({.range = "30000-32000", .data = ""}).error().message,
+            "the provided port range does not match the current port range");
+}
+
+TEST(RangeAllocationTest, BitsBeyondTheRangeAreCountedNotGuessed) {
+  const Range range = Cidr("10.0.0.0/28");  // 14 addresses
+  const auto decoded = range.form.Decode({.range = "10.0.0.0/28", .data = "\xff\xff\xff"s});
+  EXPECT_EQ(decoded->values.size(), 14u);
+  EXPECT_EQ(decoded->bits_beyond, 10u);
+}
+
+TEST(RangeAllocationTest, ARangeWithNothingUsableHasNoBits) {
+  for (const char* text : {"10.0.0.0/31", "10.0.0.0/32", "fd00::/128",
+                           "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff/128"}) {
+    const auto decoded = Cidr(text).form.Decode({.range = text, .data = "\x01"s});
+    EXPECT_TRUE(decoded->values.empty()) << text;
+    EXPECT_EQ(decoded->bits_beyond, 1u) << text;
+  }
+}
+
+TEST(RangeAllocationTest, OfAWideIpv6RangeOnlyTheFirst65536AddressesHaveABit) {
+  Range range = Cidr("fd00::/64");
+  ASSERT_EQ(range.index.Take(Value("fd00::ffff")), Outcome::kDone);
+  EXPECT_EQ(range.form.Encode(range.index)->data.size(), 8192u);
+  ASSERT_EQ(range.index.Take(Value("fd00::1:0")), Outcome::kDone);
+  const auto stored = range.form.Encode(range.index);
+  ASSERT_FALSE(stored.has_value());
+  EXPECT_EQ(stored.error().message,
+            "value " + base::ToDecimal(Value("fd00::1:0")) +
+                " of fd00::/64 cannot be stored in a bitmap, which has only the first 65535 "
+                "values of the range");
+}
+
+TEST(RangeAllocationTest, ReservedAndCoolingValuesAreNotStored) {
+  Range range = Cidr("10.0.0.0/24");
+  ASSERT_EQ(range.index.Reserve(Value("10.0.0.1")), Outcome::kDone);
+  ASSERT_EQ(range.index.Take(Value("10.0.0.2")), Outcome::kDone);
+  ASSERT_EQ(range.index.ReleaseToCool(Value("10.0.0.2")), Outcome::kDone);
+  EXPECT_EQ(range.form.Encode(range.index)->data, "");
+}
+
+/// Bit by bit, with the bits in an array.
+std::string NaiveBytes(const std::set<uint64_t>& bits) {
+  if (bits.empty()) return "";
+  std::string bytes(*bits.rbegin() / 8 + 1, '\0');
+  for (const uint64_t bit : bits) {
+    char& byte = bytes[bytes.size() - 1 - bit / 8];
+    byte = static_cast<char>(byte | (1 << bit % 8));
+  }
+  return bytes;
+}
+
+RC_GTEST_PROP(RangeAllocationProperty, RoundTripsAndAgreesWithANaiveEncoder, ()) {
+  const auto bits = *rc::gen::container<std::set<uint64_t>>(rc::gen::inRange<uint64_t>(0, 1022));
+  Range range = Cidr("192.168.0.0/22");
+  std::vector<U128> values;
+  for (const uint64_t bit : bits) values.push_back(Value("192.168.0.1") + bit);
+  range.index.Load(values);
+  const RangeAllocation stored = *range.form.Encode(range.index);
+  RC_ASSERT(stored.data == NaiveBytes(bits));
+  RC_ASSERT(range.form.Decode(stored)->values == values);
+}
+
+}  // namespace
+}  // namespace berth::alloc
