@@ -23,6 +23,12 @@ BandSet* Index::SetFor(U128 value) {
 }
 
 Index::LoadReport Index::Load(std::span<const U128> values) {
+  std::vector<U128> sorted;
+  if (!std::is_sorted(values.begin(), values.end())) {
+    sorted.assign(values.begin(), values.end());
+    std::sort(sorted.begin(), sorted.end());
+    values = sorted;
+  }
   LoadReport report;
   std::vector<U128> lower;
   std::vector<U128> upper;

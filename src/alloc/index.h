@@ -41,8 +41,8 @@ class Index {
     std::vector<U128> twice = {};
   };
 
-  /// Takes many values at once, for building an index from what is stored. `values` must be in
-  /// ascending order and the index must be new.
+  /// Takes many values at once, for building an index from what is stored; fastest in ascending
+  /// order. The index must be new.
   LoadReport Load(std::span<const U128> values);
 
   /// What a value is; nothing for a value that is not a usable one of the range.

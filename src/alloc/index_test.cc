@@ -212,7 +212,7 @@ TEST_P(IndexKinds, LoadReportsWhatItCannotTake) {
   Index index(MakeLayout());
   const U128 first = First();
   const auto report =
-      index.Load(std::vector<U128>{first - 1, first, first, first + 300, Last(), Last() + 1});
+      index.Load(std::vector<U128>{Last(), first, first + 300, first - 1, first, Last() + 1});
   EXPECT_EQ(report.out_of_range, (std::vector<U128>{first - 1, Last() + 1}));
   EXPECT_EQ(report.twice, std::vector<U128>{first});
   EXPECT_EQ(index.Counts()[State::kTaken], 3u);
@@ -341,6 +341,7 @@ TEST(IndexTest, AWideRangeBecomesABitmapWhenThatIsCheaper) {
   base::SeededRandom random(9);
   const uint64_t held = (uint64_t{1} << 25) / 128;
   std::vector<U128> taken;
+  taken.reserve(held + 1000);
   for (uint64_t i = 0; i < held - 1000; ++i) taken.push_back(*index.TakeAny(random));
   const size_t as_hash_sets = index.MemoryBytes();
   for (uint64_t i = 0; i < 2000; ++i) taken.push_back(*index.TakeAny(random));

@@ -132,8 +132,8 @@ TEST(ParsePortRangeTest, QuotesBadNumbersAsGoDoes) {
       {"a\x1b[31m\x7f", R"("a\x1b[31m\x7f")"},
       {"30000–32767", R"("30000–32767")"},  // An en dash, as a web page would have it.
       {"日本😀", R"("日本😀")"},
-      {"8\u00a00\u0085\u00ad\u202e\u2060\u3000\ufeff.",
-       R"("8\u00a00\u0085\u00ad\u202e\u2060\u3000\ufeff.")"},
+      {"8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.",
+       R"("8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.")"},
       // Not UTF-8: lone, cut off, overlong, a surrogate, beyond the last character.
       {"\xff\x80", R"("\xff\x80")"},
       {"\xe2\x82", R"("\xe2\x82")"},

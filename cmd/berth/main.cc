@@ -1,0 +1,171 @@
+// The berth program: reads its arguments and hands them to the command they name.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "berth/exit_code.h"
+#include "berth/plan/command.h"
+#include "berth/terminal.h"
+#include "berth/text.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr const char* kProgramHelp =
+    "berth, the address authority for Kubernetes Services\n"
+    "\n"
+    "It gives out the cluster IPs and node ports of Services, each to one Service only.";
+
+constexpr const char* kProgramExamples =
+    "Examples:\n"
+    "  berth plan 10.96.0.0/16 30000-32767    which values are safe to hard-code?\n"
+    "  berth plan --help                      all about it\n"
+    "\n"
+    "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
+
+constexpr const char* kPlanHelp =
+    "Shows which addresses and node ports of Service ranges are safe to hard-code\n"
+    "\n"
+    "Kubernetes splits a range in two bands. Services that do not ask for a value get one from "
+    "the\n"
+    "dynamic band; the static band is left to those that do, until the dynamic one is full. This\n"
+    "command computes the bands, offline. With the values in use it also shows what is left, "
+    "which\n"
+    "values are used twice, and which lie outside the ranges.";
+
+constexpr const char* kPlanExamples =
+    "RANGE is a CIDR (10.96.0.0/16, fd00:10:96::/112) or node ports (30000-32767, 30000+2767, "
+    "30080).\n"
+    "\n"
+    "FILE is the output of `kubectl get svc -A -o json`, or a list with a value and optionally "
+    "its\n"
+    "owner on each line (10.96.0.10 kube-system/kube-dns).\n"
+    "\n"
+    "Examples:\n"
+    "  berth plan 10.96.0.0/16 fd00:10:96::/112 30000-32767\n"
+    "  kubectl get svc -A -o json | berth plan 10.96.0.0/16 30000-32767 --used -\n"
+    "  berth plan 10.96.0.0/16 -o json | jq -r '.ranges[].staticBand | .first, .last'\n"
+    "\n"
+    "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
+
+constexpr const char* kServeHelp =
+    "Serves the API; not there yet\n"
+    "\n"
+    "This version has no API server. What works today is `berth plan`, which needs none.";
+
+constexpr const char* kServeExamples =
+    "Examples:\n"
+    "  berth plan 10.96.0.0/16 30000-32767    works offline, today";
+
+int RunServe() {
+  fmt::print(stderr,
+             "berth serve: serving is not there yet; what works today is berth plan, see berth "
+             "plan --help\n");
+  return kFailed;
+}
+
+int RunVersion() { return PrintOut("berth " BERTH_VERSION "\n") ? kFine : kFailed; }
+
+CLI::App* AddPlan(CLI::App& app, PlanArguments& arguments) {
+  CLI::App* plan = app.add_subcommand("plan", kPlanHelp);
+  plan->footer(kPlanExamples);
+  plan->add_option("RANGE", arguments.ranges, "CIDRs and port ranges")
+      ->required()
+      ->option_text("...");
+  plan->add_option("-o,--output", arguments.output, "table (the default), json or yaml")
+      ->option_text("FORMAT");
+  plan->add_option("--static-band", arguments.static_band,
+                   "Values in the static band of each range, instead of by Kubernetes' formula")
+      ->option_text("N");
+  plan->add_option("--used", arguments.used,
+                   "What is in use: Services or a list; - is standard input")
+      ->option_text("FILE");
+  return plan;
+}
+
+/// A blank line behind the description; of a command in a list of them, only what it is in a word.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_description(const CLI::App* app) const override {
+    return app->get_description() + "\n\n";
+  }
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string description = sub->get_description();
+    return fmt::format("  {:<22}{}\n", sub->get_name(),
+                       description.substr(0, description.find('\n')));
+  }
+};
+
+std::string Unexpected(const CLI::App& command, const std::vector<std::string>& arguments) {
+  const std::string first = arguments.empty() ? "" : arguments.front();
+  if (first.starts_with('-')) return fmt::format("{}: no such flag", Quoted(first));
+  if (command.get_parent() != nullptr) return fmt::format("{}: is not expected", Quoted(first));
+  return fmt::format("{}: no such command; there are plan, serve and version", Quoted(first));
+}
+
+/// CLI11's message as the beginning of a sentence, in words of our own where there are some.
+std::string Sentence(const CLI::App& app, const CLI::App& command, const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const std::string option = message.substr(0, message.find(':'));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    return Unexpected(command, app.remaining(/*recurse=*/true));
+  }
+  if (message == "RANGE is required") return "RANGE is missing: give a CIDR or a port range";
+  if (message.ends_with("missing")) return option + " needs a value";
+  if (message.find("At Most 1") != std::string::npos) return option + " can be given only once";
+  return Printable(message);
+}
+
+int ReportBadArguments(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string name = app.get_name();
+  for (const CLI::App* each : app.get_subcommands()) {
+    command = each;
+    name += " ";
+    name += each->get_name();
+  }
+  fmt::print(stderr, "{}: {}; see {} --help\n", name, Sentence(app, *command, error), name);
+  return kBadUsage;
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(kProgramHelp, "berth");
+  app.footer(kProgramExamples);
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(24);
+  app.formatter(formatter);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "berth " BERTH_VERSION, "Print the version");
+  app.set_help_flag("-h,--help", "Print this help");
+  PlanArguments arguments;
+  const CLI::App* plan = AddPlan(app, arguments);
+  const CLI::App* serve = app.add_subcommand("serve", kServeHelp)->footer(kServeExamples);
+  const CLI::App* version =
+      app.add_subcommand("version", "Prints the version")->footer("Example:\n  berth version");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return PrintOut(app.help()) ? kFine : kFailed;
+  } catch (const CLI::CallForVersion&) {
+    return RunVersion();
+  } catch (const CLI::ParseError& error) {
+    return ReportBadArguments(app, error);
+  }
+  if (plan->parsed()) return RunPlan(arguments);
+  if (serve->parsed()) return RunServe();
+  if (version->parsed()) return RunVersion();
+  fmt::print(stderr, "berth: a command is missing: plan, serve or version; see berth --help\n");
+  return kBadUsage;
+}
+
+}  // namespace
+}  // namespace berth::cli
+
+int main(int argc, char** argv) { return berth::cli::Main(argc, argv); }

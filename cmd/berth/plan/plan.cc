@@ -1,0 +1,153 @@
+#include "berth/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "berth/text.h"
+#include "ip/cidr.h"
+#include "ip/port_range.h"
+
+namespace berth::cli {
+namespace {
+
+using alloc::Band;
+using alloc::Interval;
+
+constexpr U128 kTenth = 10;
+
+auto Bad(std::string_view range, std::string_view what) {
+  return base::Fail(base::Reason::kInvalid, fmt::format("{}: {}", Quoted(range), what));
+}
+
+/// What is wrong with the text of a CIDR, and the one that was probably meant.
+std::string CidrProblem(std::string_view text, std::string_view problem) {
+  const std::optional<ip::LooseCidr> loose = ip::ParseCidrLoose(text);
+  const bool names_it = problem.find("canonical") != std::string_view::npos;
+  if (!loose || names_it) return std::string(problem);
+  return fmt::format("{}; did you mean {}?", problem, loose->cidr.ToString());
+}
+
+/// What is wrong with a text that is no port range: `problem`, unless it is something else
+/// altogether, to which kube-apiserver's words about ports would be no help.
+std::string PortProblem(std::string_view text, const std::string& problem) {
+  if (const auto loose = ip::ParseAddrLoose(text)) {
+    const bool v4 = loose->addr.family() == ip::Family::kV4;
+    const std::string example = ip::Cidr(loose->addr, v4 ? 16 : 112).ToString();
+    return fmt::format("an address is not a range; add a prefix length, as in {}", example);
+  }
+  if (!problem.starts_with("strconv") && !problem.starts_with("unable to parse")) return problem;
+  return "must be a CIDR such as 10.96.0.0/16 or a port range such as 30000-32767";
+}
+
+U128 UsableIn(const Interval& span, const std::vector<Interval>& excluded) {
+  U128 usable = span.Size();
+  for (const Interval& hole : excluded) {
+    const U128 first = std::max(hole.first, span.first);
+    const U128 last = std::min(hole.last, span.last);
+    if (first <= last) usable -= last - first + 1;
+  }
+  return usable;
+}
+
+BandPlan PlanBand(const alloc::Layout& layout, Band band, EmptyReason why_empty) {
+  BandPlan plan{.band = band, .span = layout.BandSpan(band)};
+  if (plan.span) {
+    plan.usable = UsableIn(*plan.span, layout.excluded());
+  } else {
+    plan.why_empty = layout.span() ? why_empty : EmptyReason::kNothingUsable;
+  }
+  return plan;
+}
+
+Landmark PlanLandmark(const RangePlan& range, U128 offset) {
+  if (range.size <= offset) return {.why_not = "the range has no such address"};
+  Landmark landmark{.value = range.all.first + offset};
+  landmark.why_not = WhyUnusable(range, *landmark.value);
+  if (!landmark.why_not) landmark.band = range.layout.BandOf(*landmark.value);
+  return landmark;
+}
+
+/// Completes a plan that has its name, kind, values and layout.
+RangePlan Finish(RangePlan plan, EmptyReason no_static_band) {
+  plan.static_band = PlanBand(plan.layout, Band::kStatic, no_static_band);
+  plan.dynamic_band = PlanBand(plan.layout, Band::kDynamic, EmptyReason::kStaticBandTakesAll);
+  if (plan.kind != ValueKind::kNodePort) {
+    plan.first = PlanLandmark(plan, 1);
+    plan.tenth = PlanLandmark(plan, kTenth);
+  }
+  return plan;
+}
+
+base::Result<RangePlan> PlanCidr(std::string_view text, const alloc::RangeOptions& options) {
+  const base::Result<ip::Cidr> cidr = ip::ParseCidr(text);
+  if (!cidr) return Bad(text, CidrProblem(text, cidr.error().message));
+  base::Result<alloc::Layout> layout = alloc::LayoutOf(*cidr, options);
+  if (!layout) return Bad(text, layout.error().message);
+  const bool v4 = cidr->family() == ip::Family::kV4;
+  EmptyReason reason = EmptyReason::kTooFewValues;
+  if (cidr->prefix_length() <= 1) reason = EmptyReason::kWidePrefix;
+  if (options.static_band) reason = EmptyReason::kAskedFor;
+  return Finish({.range = cidr->ToString(),
+                 .kind = v4 ? ValueKind::kIpv4 : ValueKind::kIpv6,
+                 .all = {cidr->First().bits(), cidr->Last().bits()},
+                 .size = cidr->Size(),
+                 .size_decimal = cidr->SizeText(),
+                 .layout = *std::move(layout),
+                 .static_band = {},
+                 .dynamic_band = {}},
+                reason);
+}
+
+base::Result<RangePlan> PlanPorts(std::string_view text, const alloc::RangeOptions& options) {
+  const base::Result<ip::PortRange> ports = ip::ParsePortRange(text);
+  if (!ports) return Bad(text, PortProblem(text, ports.error().message));
+  base::Result<alloc::Layout> layout = alloc::LayoutOf(*ports, options);
+  if (!layout) return Bad(text, layout.error().message);
+  return Finish({.range = ports->ToString(),
+                 .kind = ValueKind::kNodePort,
+                 .all = {ports->first(), ports->last()},
+                 .size = ports->Size(),
+                 .size_decimal = base::ToDecimal(ports->Size()),
+                 .layout = *std::move(layout),
+                 .static_band = {},
+                 .dynamic_band = {}},
+                options.static_band ? EmptyReason::kAskedFor : EmptyReason::kTooFewValues);
+}
+
+}  // namespace
+
+base::Result<RangePlan> PlanRange(std::string_view text, std::optional<U128> static_band) {
+  if (text.find(',') != std::string_view::npos) {
+    return Bad(text, "give each range as an argument of its own, without commas");
+  }
+  const alloc::RangeOptions options{.static_band = static_band};
+  const bool is_cidr = text.find('/') != std::string_view::npos;
+  return is_cidr ? PlanCidr(text, options) : PlanPorts(text, options);
+}
+
+tl::expected<Plan, std::vector<std::string>> PlanRanges(const std::vector<std::string>& texts,
+                                                        std::optional<U128> static_band) {
+  Plan plan;
+  std::vector<std::string> problems;
+  for (const std::string& text : texts) {
+    base::Result<RangePlan> range = PlanRange(text, static_band);
+    if (range) {
+      plan.ranges.push_back(*std::move(range));
+    } else {
+      problems.push_back(std::move(range.error().message));
+    }
+  }
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  return plan;
+}
+
+std::optional<std::string> WhyUnusable(const RangePlan& range, U128 value) {
+  for (const alloc::Unusable& each : range.layout.unusable()) {
+    if (each.values.Contains(value)) return std::string(each.why);
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,93 @@
+#include "berth/terminal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <utility>
+
+namespace berth::cli {
+namespace {
+
+constexpr size_t kNarrowest = 80;
+constexpr size_t kWidest = 100;
+
+std::string_view Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+/// The first of the variables that is not empty decides, as in setlocale(3).
+bool LocaleIsUtf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    std::string locale(Environment(name));
+    if (locale.empty()) continue;
+    std::ranges::transform(locale, locale.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  }
+  return false;
+}
+
+size_t TerminalWidth() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidest;
+  return std::clamp<size_t>(size.ws_col, kNarrowest, kWidest);
+}
+
+base::Result<std::string> ReadDescriptor(int descriptor, size_t max_bytes) {
+  std::string content;
+  std::string buffer(size_t{1} << 16, '\0');
+  while (content.size() <= max_bytes) {
+    const size_t wanted = std::min(buffer.size(), max_bytes + 1 - content.size());
+    const ssize_t got = read(descriptor, buffer.data(), wanted);
+    if (got == 0) break;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return base::Fail(base::Reason::kInvalid, std::strerror(errno));
+    content.append(buffer, 0, static_cast<size_t>(got));
+  }
+  return content;
+}
+
+}  // namespace
+
+Style DetectStyle() {
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  const bool plain = !Environment("NO_COLOR").empty() || Environment("TERM") == "dumb";
+  return {.color = terminal && !plain,
+          .utf8 = LocaleIsUtf8(),
+          .width = terminal ? TerminalWidth() : kWidest};
+}
+
+base::Result<std::string> ReadAll(const std::string& path, size_t max_bytes) {
+  if (path == "-") return ReadDescriptor(STDIN_FILENO, max_bytes);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return base::Fail(base::Reason::kInvalid, std::strerror(errno));
+  base::Result<std::string> content = ReadDescriptor(descriptor, max_bytes);
+  close(descriptor);
+  return content;
+}
+
+bool PrintOut(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE) return true;
+    if (written < 0) {
+      fmt::print(stderr, "berth: cannot write to standard output: {}\n", std::strerror(errno));
+      return false;
+    }
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,52 @@
+// Time as something passed in. Code that needs the time takes a Clock&, so that a test or a
+// simulation decides what time it is.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace berth::base {
+
+using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
+using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
+
+/// Thread-safe in every implementation.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+
+  /// For people and for stored timestamps; may jump.
+  virtual WallTime Now() const = 0;
+
+  /// For measuring and for deadlines; never goes back.
+  virtual SteadyTime Steady() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  WallTime Now() const override;
+  SteadyTime Steady() const override;
+};
+
+/// Stands still until told otherwise. Not for use from several threads while it is being moved.
+class ManualClock final : public Clock {
+ public:
+  explicit ManualClock(WallTime start = {}) : now_(start) {}
+
+  WallTime Now() const override { return now_; }
+  SteadyTime Steady() const override { return steady_; }
+
+  void Advance(std::chrono::nanoseconds by) {
+    now_ += by;
+    steady_ += by;
+  }
+
+ private:
+  WallTime now_;
+  SteadyTime steady_{};
+};
+
+/// "2026-11-15T04:35:00.123Z": UTC, milliseconds.
+std::string FormatRfc3339Millis(WallTime time);
+
+}  // namespace berth::base

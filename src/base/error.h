@@ -1,0 +1,57 @@
+// Errors as values. An Error carries the reason Kubernetes clients branch on and the sentence the
+// user will read; the server maps it to a Status without changing either. Nothing here throws.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::base {
+
+/// The reasons of metav1.Status, one to one.
+enum class Reason {
+  kUnknown,
+  kBadRequest,
+  kUnauthorized,
+  kForbidden,
+  kNotFound,
+  kMethodNotAllowed,
+  kNotAcceptable,
+  kAlreadyExists,
+  kConflict,
+  kGone,
+  kExpired,
+  kRequestEntityTooLarge,
+  kUnsupportedMediaType,
+  kInvalid,
+  kTooManyRequests,
+  kInternalError,
+  kServerTimeout,
+  kServiceUnavailable,
+  kTimeout,
+};
+
+/// The text of `Status.reason`; empty for kUnknown, as Kubernetes sends it.
+std::string_view ReasonText(Reason reason);
+
+/// The HTTP code that goes with a reason.
+int HttpCode(Reason reason);
+
+/// One entry of `Status.details.causes`: which field, what kind of fault, what to say about it.
+struct Cause {
+  std::string reason;
+  std::string message;
+  std::string field;
+
+  bool operator==(const Cause&) const = default;
+};
+
+struct Error {
+  Reason reason = Reason::kUnknown;
+  std::string message;
+  std::vector<Cause> causes = {};
+
+  bool operator==(const Error&) const = default;
+};
+
+}  // namespace berth::base

@@ -1,0 +1,149 @@
+// A JSON document as a tree: what the parsers produce, what the writers take, and what patches are
+// applied to. A Value is a regular type: copies are deep, moves are cheap, == compares contents.
+//
+// Numbers: an integer that fits int64 is one, a larger one that fits uint64 is that, everything
+// else is a double; so each number has one representation. JSON has no NaN or infinity: a Value
+// made from one is null. 1 and 1.0 are different Values.
+//
+// Threads: like a standard container, safe to read from several. Errors: none, nothing here fails.
+// Copying, comparing and destroying recurse once per level: whoever builds deeper trees than a
+// parser's limit allows must bound the depth as well.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace berth::codec {
+
+class Value;
+struct Member;
+
+using Array = std::vector<Value>;
+
+/// Keys and their values in the order of insertion, each key once. Small objects are searched
+/// from front to back; larger ones keep a hash index, so Find and Set take constant time.
+class Object {
+ public:
+  Object();
+  Object(std::initializer_list<Member> members);
+  Object(const Object& other);
+  Object(Object&& other) noexcept;
+  Object& operator=(const Object& other);
+  Object& operator=(Object&& other) noexcept;
+  ~Object();
+
+  size_t size() const;
+  bool empty() const;
+  std::vector<Member>::const_iterator begin() const;
+  std::vector<Member>::const_iterator end() const;
+
+  /// Null if there is no such key. Valid until the object is next changed.
+  const Value* Find(std::string_view key) const;
+  Value* Find(std::string_view key);
+
+  /// A key that is there keeps its place and gets the new value; a new one goes to the end.
+  Value& Set(std::string key, Value value);
+
+  /// Whether there was such a key. Takes time linear in size(), as does EraseIf for any number.
+  bool Erase(std::string_view key);
+  void EraseIf(const std::function<bool(const Member&)>& remove);
+
+  void Reserve(size_t members);
+
+  /// The same keys with equal values, in any order.
+  bool operator==(const Object& other) const;
+
+ private:
+  // An open-addressing table of positions in members_ plus one; 0 is a free slot. Positions, not
+  // pointers or hashes, so that copying and moving an Object need not touch it.
+  using Index = std::vector<uint32_t>;
+
+  size_t Position(std::string_view key) const;
+  void AddToIndex(size_t position);
+  void Reindex();
+
+  std::vector<Member> members_;
+  std::unique_ptr<Index> index_;  // Null while the object is small.
+};
+
+enum class Kind : uint8_t { kNull, kBool, kInt, kUint, kDouble, kString, kArray, kObject };
+
+class Value {
+ public:
+  // Implicit, so that a document can be written down as it looks.
+  // NOLINTBEGIN(google-explicit-constructor)
+  Value() = default;
+  Value(std::nullptr_t) {}
+  Value(std::same_as<bool> auto value) : data_(value) {}
+  Value(std::signed_integral auto value) : data_(int64_t{value}) {}
+  template <std::unsigned_integral T>
+    requires(!std::same_as<T, bool>)
+  Value(T value) : Value(FromUnsigned{value}) {}
+  Value(double value);
+  Value(std::string text) : data_(std::move(text)) {}
+  Value(std::string_view text) : data_(std::string(text)) {}
+  Value(const char* text) : data_(std::string(text)) {}
+  Value(Array items) : data_(std::move(items)) {}
+  Value(Object members) : data_(std::move(members)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  Kind GetKind() const { return static_cast<Kind>(data_.index()); }
+  bool IsNull() const { return GetKind() == Kind::kNull; }
+
+  /// Each getter answers only for its own kind; there are no conversions, except that AsUint
+  /// also answers for an int that is not negative, and AsDouble for every number.
+  std::optional<bool> AsBool() const;
+  std::optional<int64_t> AsInt() const;
+  std::optional<uint64_t> AsUint() const;
+  std::optional<double> AsDouble() const;
+  const std::string* AsString() const { return std::get_if<std::string>(&data_); }
+  const Array* AsArray() const { return std::get_if<Array>(&data_); }
+  const Object* AsObject() const { return std::get_if<Object>(&data_); }
+  std::string* AsString() { return std::get_if<std::string>(&data_); }
+  Array* AsArray() { return std::get_if<Array>(&data_); }
+  Object* AsObject() { return std::get_if<Object>(&data_); }
+
+  /// Null as well if this is not an object.
+  const Value* Find(std::string_view key) const;
+  Value* Find(std::string_view key);
+
+  /// As Object::Set and Array::push_back. A Value of another kind becomes an empty object or
+  /// array first, as RFC 7396 has it for objects.
+  Value& Set(std::string key, Value value);
+  Value& Append(Value value);
+
+  bool operator==(const Value&) const = default;
+
+ private:
+  struct FromUnsigned {
+    uint64_t value;
+  };
+  explicit Value(FromUnsigned number);
+
+  // In the order of Kind.
+  std::variant<std::monostate, bool, int64_t, uint64_t, double, std::string, Array, Object> data_;
+};
+
+struct Member {
+  std::string key;
+  Value value;
+
+  bool operator==(const Member&) const = default;
+};
+
+inline size_t Object::size() const { return members_.size(); }
+inline bool Object::empty() const { return members_.empty(); }
+inline std::vector<Member>::const_iterator Object::begin() const { return members_.begin(); }
+inline std::vector<Member>::const_iterator Object::end() const { return members_.end(); }
+
+}  // namespace berth::codec

@@ -1,0 +1,54 @@
+// Addresses: the readings agree with each other, with their own text and with the C library.
+#include <arpa/inet.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "ip/addr.h"
+
+namespace {
+
+using berth::ip::Addr;
+using berth::ip::Family;
+using berth::ip::LooseAddr;
+using berth::ip::Strictness;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void CheckReadsBack(const Addr& addr) {
+  Require(addr.family() == Family::kV6 || addr.bits() >> 32 == 0);
+  const std::optional<LooseAddr> again = berth::ip::ParseAddrLoose(addr.ToString());
+  Require(again && again->addr == addr && !again->leading_zeros && !again->v4_mapped);
+  Require(berth::ip::ParseAddr(addr.ToString()) == addr);
+}
+
+/// inet_pton is as strict about leading zeros as the strict reading is.
+bool SystemReads(const std::string& text) {
+  std::array<unsigned char, 16> bytes;
+  if (text.find('\0') != std::string::npos) return false;
+  return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::optional<LooseAddr> loose = berth::ip::ParseAddrLoose(text);
+  const auto legacy = berth::ip::ParseAddr(text, Strictness::kLegacyField);
+  const auto canonical = berth::ip::ParseAddr(text);
+
+  Require(SystemReads(std::string(text)) == (loose && !loose->leading_zeros));
+  Require(legacy.has_value() == (loose && !loose->leading_zeros && !loose->v4_mapped));
+  Require(canonical.has_value() == (legacy && legacy->ToString() == text));
+  if (loose) CheckReadsBack(loose->addr);
+  if (legacy) Require(*legacy == loose->addr);
+  if (canonical) Require(*canonical == loose->addr);
+  return 0;
+}

@@ -1,0 +1,63 @@
+// CIDR blocks: no prefix out of bounds, and what is read is what its text says.
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ip/cidr.h"
+
+namespace {
+
+using berth::ip::Cidr;
+using berth::ip::LooseCidr;
+using berth::ip::Strictness;
+
+void Require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void CheckBlock(const Cidr& cidr) {
+  Require(cidr.prefix_length() >= 0 && cidr.prefix_length() <= Width(cidr.family()));
+  Require(cidr.First() <= cidr.Last());
+  Require(cidr.Contains(cidr.First()) && cidr.Contains(cidr.Last()) && cidr.Contains(cidr));
+  Require(Cidr(cidr.Last(), cidr.prefix_length()) == cidr);
+  Require(berth::ip::ParseCidr(cidr.ToString()) == cidr);
+}
+
+/// The address in front of the slash must lie in the block, unless it is mapped and the block IPv6.
+void CheckWrittenAddress(const LooseCidr& loose, std::string_view text) {
+  const auto addr = berth::ip::ParseAddrLoose(text.substr(0, text.find('/')));
+  Require(addr && addr->v4_mapped == loose.v4_mapped);
+  if (addr->addr.family() != loose.cidr.family()) {
+    Require(loose.v4_mapped && loose.cidr.prefix_length() < 96);
+    return;
+  }
+  Require(loose.cidr.Contains(addr->addr));
+  Require(loose.host_bits_set == (addr->addr != loose.cidr.First()));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::optional<LooseCidr> loose = berth::ip::ParseCidrLoose(text);
+  if (loose) {
+    CheckBlock(loose->cidr);
+    CheckWrittenAddress(*loose, text);
+  }
+  for (const Strictness strictness : {Strictness::kLegacyField, Strictness::kCanonical}) {
+    const std::vector<std::string> problems = berth::ip::CidrProblems(text, strictness);
+    const auto cidr = berth::ip::ParseCidr(text, strictness);
+    Require(cidr.has_value() == problems.empty());
+    Require(problems.size() <= 2);
+    if (!cidr) {
+      Require(cidr.error().message == problems.front());
+      continue;
+    }
+    Require(loose && *cidr == loose->cidr);
+    if (strictness == Strictness::kCanonical) Require(cidr->ToString() == text);
+  }
+  return 0;
+}

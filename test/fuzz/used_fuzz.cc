@@ -1,0 +1,30 @@
+// What people pass to `berth plan --used`: a list or an export of Services.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "berth/plan/plan.h"
+#include "berth/plan/plan_document.h"
+#include "berth/plan/plan_text.h"
+#include "berth/plan/used.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace berth::cli;
+  auto used = ReadUsed(std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!used) {
+    // A problem is one sentence on one line.
+    if (used.error().message.empty() || used.error().message.find('\n') != std::string::npos) {
+      std::abort();
+    }
+    return 0;
+  }
+  const size_t uses = used->uses.size();
+  auto plan = PlanRanges({"10.96.0.0/16", "fd00:10:96::/112", "30000-32767"});
+  AddUsage(*plan, *std::move(used));
+  if (plan->used->values > uses) std::abort();
+  if (PlanText(*plan, "fuzz", {.utf8 = true}).empty()) std::abort();
+  if (PlanDocument(*plan, "fuzz").IsNull()) std::abort();
+  return 0;
+}
