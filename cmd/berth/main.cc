@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -168,4 +169,11 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace berth::cli
 
-int main(int argc, char** argv) { return berth::cli::Main(argc, argv); }
+int main(int argc, char** argv) {
+  try {
+    return berth::cli::Main(argc, argv);
+  } catch (const std::exception& error) {  // In practice, lack of memory.
+    std::fprintf(stderr, "berth: %s\n", error.what());
+    return berth::cli::kFailed;
+  }
+}

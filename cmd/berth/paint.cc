@@ -53,7 +53,7 @@ std::string Paint::Gauge(double percent, size_t width) const {
 }
 
 std::string Paint::Bounds(ValueKind kind, const alloc::Interval& values) const {
-  const std::string first = ValueText(kind, values.first);
+  std::string first = ValueText(kind, values.first);
   if (values.first == values.last) return first;
   return fmt::format("{} {} {}", first, Char("–", "-"), ValueText(kind, values.last));
 }

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <utility>
 
-#include "base/escape.h"
+#include "base/go_text.h"
 
 namespace berth::ip {
 namespace {
@@ -16,89 +15,12 @@ namespace {
 constexpr int64_t kMaxPort = 65535;
 constexpr size_t kNone = std::string_view::npos;
 
-/// A character of UTF-8 text; one byte that is none has `valid` unset and the byte as its value.
-struct Rune {
-  char32_t value = 0;
-  size_t size = 1;
-  bool valid = true;
-};
-
-/// The first character of `text`, which must not be empty.
-Rune FirstRune(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text.front());
-  if (first < 0x80) return {.value = first};
-  const size_t size = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-  const std::string_view sequence = text.substr(0, size);
-  if (base::FindInvalidUtf8(sequence) != kNone) return {.value = first, .valid = false};
-  char32_t value = first & (0x7Fu >> size);
-  for (const char c : sequence.substr(1)) value = (value << 6) | (static_cast<uint8_t>(c) & 0x3Fu);
-  return {.value = value, .size = size};
-}
-
-constexpr bool IsSpace(char32_t c) {
-  return (c >= '\t' && c <= '\r') || c == ' ' || c == 0x85 || c == 0xA0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
-         c == 0x3000;
-}
-
-/// Without white space, as Unicode defines it, at both ends.
-std::string_view Trim(std::string_view text) {
-  size_t begin = kNone;
-  size_t end = 0;
-  for (size_t i = 0; i < text.size();) {
-    const Rune rune = FirstRune(text.substr(i));
-    const bool kept = !rune.valid || !IsSpace(rune.value);
-    if (kept && begin == kNone) begin = i;
-    i += rune.size;
-    if (kept) end = i;
-  }
-  return begin == kNone ? std::string_view() : text.substr(begin, end - begin);
-}
-
-/// What nobody would see on a screen. Go escapes all that Unicode does not call printable; these
-/// are the ones that come along when text is pasted.
-constexpr bool IsInvisible(char32_t c) {
-  return c < ' ' || (c >= 0x7F && c <= 0xA0) || c == 0xAD || (c > ' ' && IsSpace(c)) ||
-         (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
-         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
-}
-
-void AppendEscaped(std::string& out, char32_t c) {
-  constexpr std::string_view kNames = "abtnvfr";  // Of the codes from '\a' to '\r'.
-  const auto code = static_cast<uint32_t>(c);
-  if (c >= '\a' && c <= '\r') {
-    out += {'\\', kNames[code - '\a']};
-  } else if (c <= 0x7F) {
-    fmt::format_to(std::back_inserter(out), "\\x{:02x}", code);
-  } else {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
-  }
-}
-
-/// As Go's %q writes it.
-std::string Quoted(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const Rune rune = FirstRune(text);
-    if (!rune.valid) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", static_cast<uint32_t>(rune.value));
-    } else if (IsInvisible(rune.value)) {
-      AppendEscaped(out, rune.value);
-    } else {
-      if (rune.value == '"' || rune.value == '\\') out += '\\';
-      out += text.substr(0, rune.size);
-    }
-    text.remove_prefix(rune.size);
-  }
-  return out += '"';
-}
-
 tl::unexpected<base::Error> Bad(std::string message) {
   return base::Fail(base::Reason::kInvalid, std::move(message));
 }
 
 tl::unexpected<base::Error> BadNumber(std::string_view part, std::string_view why) {
-  return Bad(fmt::format("strconv.Atoi: parsing {}: {}", Quoted(part), why));
+  return Bad(fmt::format("strconv.Atoi: parsing {}: {}", base::GoQuoted(part), why));
 }
 
 /// Reads as Go's strconv.Atoi does: digits that overflow 64 bits are out of range before a later
@@ -151,7 +73,7 @@ base::Result<Bounds> ReadBounds(std::string_view value) {
 std::string PortRange::ToString() const { return fmt::format("{}-{}", first_, last_); }
 
 base::Result<PortRange> ParsePortRange(std::string_view text) {
-  const std::string_view value = Trim(text);
+  const std::string_view value = base::GoTrimSpace(text);
   const base::Result<Bounds> bounds = ReadBounds(value);
   if (!bounds) return tl::unexpected(bounds.error());
   if (bounds->low > kMaxPort || bounds->high > kMaxPort) {

@@ -13,7 +13,8 @@
 
 namespace {
 
-using namespace berth;
+namespace alloc = berth::alloc;
+namespace ip = berth::ip;
 
 void Check(bool ok) {
   if (!ok) std::abort();

@@ -11,8 +11,8 @@
 #include "berth/plan/used.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace berth::cli;
-  auto used = ReadUsed(std::string_view(reinterpret_cast<const char*>(data), size));
+  namespace cli = berth::cli;
+  auto used = cli::ReadUsed(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!used) {
     // A problem is one sentence on one line.
     if (used.error().message.empty() || used.error().message.find('\n') != std::string::npos) {
@@ -21,10 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const size_t uses = used->uses.size();
-  auto plan = PlanRanges({"10.96.0.0/16", "fd00:10:96::/112", "30000-32767"});
-  AddUsage(*plan, *std::move(used));
+  auto plan = cli::PlanRanges({"10.96.0.0/16", "fd00:10:96::/112", "30000-32767"});
+  cli::AddUsage(*plan, *std::move(used));
   if (plan->used->values > uses) std::abort();
-  if (PlanText(*plan, "fuzz", {.utf8 = true}).empty()) std::abort();
-  if (PlanDocument(*plan, "fuzz").IsNull()) std::abort();
+  if (cli::PlanText(*plan, "fuzz", {.utf8 = true}).empty()) std::abort();
+  if (cli::PlanDocument(*plan, "fuzz").IsNull()) std::abort();
   return 0;
 }

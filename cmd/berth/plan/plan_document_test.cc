@@ -11,8 +11,6 @@
 namespace berth::cli {
 namespace {
 
-using codec::Value;
-
 /// The JSON of a plan, without blanks.
 std::string Document(const std::vector<std::string>& ranges, std::string_view used = "") {
   auto plan = PlanRanges(ranges);

@@ -105,8 +105,8 @@ TEST(UsedServicesTest, ReadsEveryShapeOfList) {
       "[" + service + "]",
       R"({"kind":"List","items":[)" + service + "]}",
       R"({"kind":"ServiceList","items":[)" + service + "]}",
-      R"( {"kind":"List","items":[{"metadata":{"namespace":"a","name":"b"},)"
-      R"("spec":{"clusterIP":"10.0.0.1"}}]})",
+      R"( {"kind":"List","items":[
+            {"metadata":{"namespace":"a","name":"b"},"spec":{"clusterIP":"10.0.0.1"}}]})",
   };
   for (const std::string& text : shapes) {
     EXPECT_THAT(Texts(Read(text)), ElementsAre("10.0.0.1 a/b")) << text;

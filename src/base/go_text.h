@@ -1,0 +1,18 @@
+// Text as Go's standard library treats it, where Kubernetes' behaviour and messages come from it.
+// Pure functions on any bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace berth::base {
+
+/// Without white space, as Unicode defines it, at both ends: strings.TrimSpace.
+std::string_view GoTrimSpace(std::string_view text);
+
+/// In double quotes as %q writes it: what nobody would see on a screen is escaped, and so are bytes
+/// that are not UTF-8. Go escapes all that Unicode does not call printable; here it is what comes
+/// along when text is pasted (controls, spaces other than ' ', directions, joiners).
+std::string GoQuoted(std::string_view text);
+
+}  // namespace berth::base

@@ -1,0 +1,47 @@
+#include "base/go_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth::base {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+TEST(GoTextTest, QuotesAsPercentQ) {
+  const std::vector<std::pair<std::string_view, std::string_view>> rows = {
+      {"", R"("")"},
+      {"plain text", R"("plain text")"},
+      {"a\"b\\c", R"("a\"b\\c")"},
+      {"a\a\b\f\n\r\t\vb", R"("a\a\b\f\n\r\t\vb")"},
+      {"a\0b"sv, R"("a\x00b")"},
+      {"a\x1b[31m\x7f", R"("a\x1b[31m\x7f")"},
+      {"30000–32767", R"("30000–32767")"},  // An en dash, as a web page would have it.
+      {"日本😀", R"("日本😀")"},
+      {"8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.",
+       R"("8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.")"},
+      // Not UTF-8: lone, cut off, overlong, a surrogate, beyond the last character.
+      {"\xff\x80", R"("\xff\x80")"},
+      {"\xe2\x82", R"("\xe2\x82")"},
+      {"\xe2\x82z", R"("\xe2\x82z")"},
+      {"\xc0\xaf", R"("\xc0\xaf")"},
+      {"\xe0\x80\xaf", R"("\xe0\x80\xaf")"},
+      {"\xed\xa0\x80", R"("\xed\xa0\x80")"},
+      {"\xf4\x90\x80\x80", R"("\xf4\x90\x80\x80")"},
+  };
+  for (const auto& [text, quoted] : rows) EXPECT_EQ(GoQuoted(text), quoted);
+}
+
+TEST(GoTextTest, TrimsWhatUnicodeCallsWhiteSpace) {
+  EXPECT_EQ(GoTrimSpace(" \t\r\n\v\f80-90\u00a0\u3000 "), "80-90");
+  EXPECT_EQ(GoTrimSpace("a b"), "a b");
+  EXPECT_EQ(GoTrimSpace(" \u2003 "), "");
+  EXPECT_EQ(GoTrimSpace(""), "");
+  EXPECT_EQ(GoTrimSpace("\xff 80 \xa0"), "\xff 80 \xa0") << "a stray byte is not white space";
+}
+
+}  // namespace
+}  // namespace berth::base
