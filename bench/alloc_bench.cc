@@ -33,8 +33,20 @@ struct Fill {
 const Fill kFills[] = {{"0%", 0},        {"50%", 0.5},       {"90%", 0.9},   {"99%", 0.99},
                        {"99.9%", 0.999}, {"99.99%", 0.9999}, {"one left", 1}};
 
+uint64_t OpenValues(const Layout& layout) {
+  return static_cast<uint64_t>(Index(layout).Counts()[alloc::State::kFree]);
+}
+
 uint64_t CountFor(uint64_t usable, const Fill& fill) {
   return std::min(usable - 1, static_cast<uint64_t>(static_cast<double>(usable) * fill.part));
+}
+
+/// A /64 whose operator has left only the first 2^20 addresses open.
+Layout SliceOfSlash64() {
+  const ip::Cidr cidr = *ip::ParseCidr("fd00:10:96::/64");
+  const U128 first = cidr.First().bits();
+  return LayoutOrDie(
+      alloc::LayoutOf(cidr, {.excluded = {{first + (1 << 20) + 1, cidr.Last().bits()}}}));
 }
 
 void PickRelease(benchmark::State& state, const Layout& layout, uint64_t count) {
@@ -92,9 +104,8 @@ std::vector<U128> SortedMillion(const Layout& layout) {
 void BuildFromSorted(benchmark::State& state, const Layout& layout) {
   const std::vector<U128> values = SortedMillion(layout);
   for (auto _ : state) {
-    Index index(layout);
-    benchmark::DoNotOptimize(index.Load(values));
-    state.counters["bytes"] = static_cast<double>(index.MemoryBytes());
+    const alloc::LoadedIndex loaded = Index::Load(layout, values);
+    state.counters["bytes"] = static_cast<double>(loaded.index.MemoryBytes());
   }
 }
 
@@ -103,9 +114,10 @@ void RegisterAll() {
       {"2,768 ports", Ports("30000-32767")},
       {"65,534 addresses", Cidr("10.96.0.0/16")},
       {"1,048,574 addresses", Cidr("10.96.0.0/12")},
+      {"1,048,576 left open of a /64", SliceOfSlash64()},
   };
   for (const auto& [name, layout] : ranges) {
-    const auto usable = static_cast<uint64_t>(layout.Usable());
+    const uint64_t usable = OpenValues(layout);
     for (const Fill& fill : kFills) {
       const uint64_t count = CountFor(usable, fill);
       benchmark::RegisterBenchmark(("pick/" + name + "/" + fill.name).c_str(), PickRelease, layout,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/go_text.h"
 #include "berth/exit_code.h"
 #include "berth/plan/command.h"
 #include "berth/terminal.h"
@@ -106,9 +108,11 @@ class HelpFormatter : public CLI::Formatter {
 
 std::string Unexpected(const CLI::App& command, const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
-  if (first.starts_with('-')) return fmt::format("{}: no such flag", Quoted(first));
-  if (command.get_parent() != nullptr) return fmt::format("{}: is not expected", Quoted(first));
-  return fmt::format("{}: no such command; there are plan, serve and version", Quoted(first));
+  if (first.starts_with('-')) return fmt::format("{}: no such flag", base::GoQuoted(first));
+  if (command.get_parent() != nullptr)
+    return fmt::format("{}: is not expected", base::GoQuoted(first));
+  return fmt::format("{}: no such command; there are plan, serve and version",
+                     base::GoQuoted(first));
 }
 
 /// CLI11's message as the beginning of a sentence, in words of our own where there are some.
@@ -121,7 +125,7 @@ std::string Sentence(const CLI::App& app, const CLI::App& command, const CLI::Pa
   if (message == "RANGE is required") return "RANGE is missing: give a CIDR or a port range";
   if (message.ends_with("missing")) return option + " needs a value";
   if (message.find("At Most 1") != std::string::npos) return option + " can be given only once";
-  return Printable(message);
+  return base::ToVisible(message);
 }
 
 int ReportBadArguments(const CLI::App& app, const CLI::ParseError& error) {
@@ -150,6 +154,15 @@ int Main(int argc, char** argv) {
   const CLI::App* serve = app.add_subcommand("serve", kServeHelp)->footer(kServeExamples);
   const CLI::App* version =
       app.add_subcommand("version", "Prints the version")->footer("Example:\n  berth version");
+  for (int i = 1; i < argc; ++i) {
+    // CLI11 would take it for a list in brackets.
+    if (argv[i][0] != '[' || argv[i - 1][0] == '-') continue;
+    fmt::print(stderr, "berth: {}: must be a CIDR or a port range\n", base::GoQuoted(argv[i]));
+    return kBadUsage;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "help") {
+    return PrintOut(app.help()) ? kFine : kFailed;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -170,6 +183,8 @@ int Main(int argc, char** argv) {
 }  // namespace berth::cli
 
 int main(int argc, char** argv) {
+  // A reader that goes away (`| head`) is no failure: PrintOut deals with it.
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     return berth::cli::Main(argc, argv);
   } catch (const std::exception& error) {  // In practice, lack of memory.

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/escape.h"
-
 namespace berth::cli {
 namespace {
 
@@ -35,24 +33,6 @@ int NearPower(U128 number) {
 bool IsPower(U128 number) { return (number & (number - 1)) == 0; }
 
 }  // namespace
-
-std::string Quoted(std::string_view text) {
-  std::string out;
-  base::AppendJsonString(out, text);
-  return out;
-}
-
-std::string Printable(std::string_view text) {
-  std::string out = base::ToValidUtf8(text);
-  for (size_t i = 0; i < out.size(); ++i) {
-    const auto c = static_cast<unsigned char>(out[i]);
-    if (c < 0x20 || c == 0x7F) out[i] = '?';
-    // The C1 controls, which some terminals obey, are U+0080 to U+009F.
-    const bool c1 = c == 0xC2 && static_cast<unsigned char>(out[i + 1]) < 0xA0;
-    if (c1) out.replace(i, 2, "?");
-  }
-  return out;
-}
 
 std::string WithSeparators(std::string_view decimal) {
   std::string out;

@@ -9,13 +9,6 @@
 
 namespace berth::cli {
 
-/// In double quotes, with everything escaped that could steer a terminal or break the line.
-std::string Quoted(std::string_view text);
-
-/// Text from a file made safe to print: control characters become '?', bytes that are not UTF-8
-/// become U+FFFD.
-std::string Printable(std::string_view text);
-
 /// "65536" as "65,536". Takes the text so that it also serves 2^128, which has no number here.
 std::string WithSeparators(std::string_view decimal);
 std::string WithSeparators(base::U128 number);

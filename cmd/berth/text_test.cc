@@ -6,6 +6,8 @@
 #include <sstream>
 #include <string>
 
+#include "base/go_text.h"
+
 namespace berth::cli {
 namespace {
 
@@ -44,17 +46,17 @@ RC_GTEST_PROP(TextTest, AnyNumberIsShort, (uint64_t high, uint64_t low)) {
 }
 
 TEST(TextTest, PrintableTextCannotSteerTheTerminal) {
-  EXPECT_EQ(Printable("kube-system/kube-dns"), "kube-system/kube-dns");
-  EXPECT_EQ(Printable("a\x1b[31mb\n\x7f"), "a?[31mb??");
-  EXPECT_EQ(Printable("\xC2\x9B"
-                      "31m"),
+  EXPECT_EQ(base::ToVisible("kube-system/kube-dns"), "kube-system/kube-dns");
+  EXPECT_EQ(base::ToVisible("a\x1b[31mb\n\x7f"), "a?[31mb??");
+  EXPECT_EQ(base::ToVisible("\xC2\x9B"
+                            "31m"),
             "?31m");
-  EXPECT_EQ(Printable("\xFF"), "\xEF\xBF\xBD");
-  EXPECT_EQ(Printable("Grüße"), "Grüße");
+  EXPECT_EQ(base::ToVisible("\xFF"), "\xEF\xBF\xBD");
+  EXPECT_EQ(base::ToVisible("Grüße"), "Grüße");
 }
 
 RC_GTEST_PROP(TextTest, PrintableTextHasNoControlCharacters, (const std::string& text)) {
-  for (const char c : Printable(text)) {
+  for (const char c : base::ToVisible(text)) {
     RC_ASSERT(static_cast<unsigned char>(c) >= 0x20 && c != 0x7F);
   }
 }
@@ -83,7 +85,7 @@ TEST(TextTest, WrapsAtBlanks) {
 }
 
 RC_GTEST_PROP(TextTest, WrappedLinesFit, (const std::string& text)) {
-  std::istringstream lines(Wrapped(Printable(text), 3, 10));
+  std::istringstream lines(Wrapped(base::ToVisible(text), 3, 10));
   for (std::string line; std::getline(lines, line);) {
     RC_ASSERT(DisplayWidth(line) <= 10u);
     RC_ASSERT(line.starts_with("   "));

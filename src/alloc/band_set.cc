@@ -1,98 +1,136 @@
 #include "alloc/band_set.h"
 
-#include <array>
+#include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace berth::alloc {
 
 BandSet::BandSet(const Interval& span, const std::vector<Interval>& excluded)
-    : span_(span), set_(MakeSet(span.last - span.first, Exclusions::Of(excluded, span))) {
-  const U128 out = Exclusions::Of(excluded, span).Total();
-  counts_[State::kExcluded] = out;
-  counts_[State::kFree] = span.Size() - out;
+    : span_(span),
+      exclusions_(Exclusions::Of(excluded, span)),
+      allowed_(span.Size() - exclusions_.Total()),
+      bitmap_from_held_(allowed_ <= DenseSet::kMaxSize ? allowed_ / kBitmapFromOneIn
+                                                       : base::kU128Max),
+      hash_sets_below_held_(allowed_ <= kAlwaysBitmap ? 0 : bitmap_from_held_ / 4),
+      set_(allowed_ <= kAlwaysBitmap ? Set(DenseSet(static_cast<uint64_t>(allowed_)))
+                                     : MakeHashSets(allowed_)) {
+  counts_[State::kExcluded] = exclusions_.Total();
+  counts_[State::kFree] = allowed_;
 }
 
-BandSet::Set BandSet::MakeSet(U128 last, Exclusions exclusions) {
-  if (last < kDenseFromStart) {
-    return Set(std::in_place_type<DenseSet>, static_cast<uint64_t>(last) + 1,
-               std::move(exclusions));
+BandSet::Set BandSet::MakeHashSets(U128 size) {
+  if (size - 1 <= UINT64_MAX) return SparseSet<uint64_t>(size - 1);
+  return SparseSet<U128>(size - 1);
+}
+
+void BandSet::Load(std::span<const U128> taken) {
+  std::vector<U128> ranks;
+  ranks.reserve(taken.size());
+  for (const U128 value : taken) {
+    const U128 offset = value - span_.first;
+    if (exclusions_.Contains(offset)) {
+      taken_though_excluded_.insert(value);
+    } else {
+      ranks.push_back(exclusions_.Rank(offset));
+    }
   }
-  if (last <= UINT64_MAX) {
-    return Set(std::in_place_type<SparseSet<uint64_t>>, last, std::move(exclusions));
+  if (!IsBitmap() && ranks.size() >= bitmap_from_held_) {
+    set_ = DenseSet(static_cast<uint64_t>(allowed_));
   }
-  return Set(std::in_place_type<SparseSet<U128>>, last, std::move(exclusions));
+  std::visit([&](auto& set) { set.PutAll(ranks, State::kTaken); }, set_);
+  counts_[State::kTaken] = taken.size();
+  counts_[State::kFree] -= ranks.size();
+  counts_[State::kExcluded] -= taken_though_excluded_.size();
 }
 
 State BandSet::Get(U128 value) const {
-  return std::visit([&](const auto& set) { return set.Get(value - span_.first); }, set_);
+  const U128 offset = value - span_.first;
+  if (exclusions_.Contains(offset)) {
+    return taken_though_excluded_.contains(value) ? State::kTaken : State::kExcluded;
+  }
+  return std::visit([&](const auto& set) { return set.Get(exclusions_.Rank(offset)); }, set_);
 }
 
 void BandSet::Change(U128 value, State from, State to) {
-  const State now = std::visit([&](auto& set) { return set.Put(value - span_.first, to); }, set_);
+  const U128 offset = value - span_.first;
+  if (exclusions_.Contains(offset)) {
+    taken_though_excluded_.erase(value);
+    to = State::kExcluded;
+  } else {
+    std::visit([&](auto& set) { set.Put(exclusions_.Rank(offset), to); }, set_);
+  }
   --counts_[from];
-  ++counts_[now];
-  if (from == State::kFree) BecomeDenseIfCheaper();
+  ++counts_[to];
+  const U128 held = allowed_ - counts_[State::kFree];
+  if (IsBitmap() ? held < hash_sets_below_held_ : held >= bitmap_from_held_) ChangeForm();
 }
 
-void BandSet::BecomeDenseIfCheaper() {
-  const auto* sparse = std::get_if<SparseSet<uint64_t>>(&set_);
-  if (sparse == nullptr || span_.Size() > DenseSet::kMaxSize) return;
-  if (sparse->Held() < static_cast<uint64_t>(span_.Size()) / kDenseFromFill) return;
-  DenseSet dense(static_cast<uint64_t>(span_.Size()), sparse->exclusions());
-  std::vector<U128> taken;
-  sparse->ForEach(State::kTaken, [&](U128 offset) { taken.push_back(offset); });
-  dense.TakeAll(taken);
-  for (const State held : {State::kReserved, State::kCooling}) {
-    sparse->ForEach(held, [&](U128 offset) { dense.Put(offset, held); });
+void BandSet::ChangeForm() {
+  Set other = IsBitmap() ? MakeHashSets(allowed_) : DenseSet(static_cast<uint64_t>(allowed_));
+  for (const State state : {State::kTaken, State::kReserved, State::kCooling}) {
+    const std::vector<U128> ranks = std::visit([&](auto& set) { return set.Held(state); }, set_);
+    if (!ranks.empty()) std::visit([&](auto& set) { set.PutAll(ranks, state); }, other);
   }
-  set_ = std::move(dense);
+  set_ = std::move(other);
 }
 
 U128 BandSet::PickFree(base::Random& random) const {
-  return span_.first + std::visit([&](const auto& set) { return set.PickFree(random); }, set_);
+  return ValueAt(std::visit([&](const auto& set) { return set.PickFree(random); }, set_));
 }
 
 std::optional<U128> BandSet::NextFree(U128 from) const {
-  const auto offset =
-      std::visit([&](const auto& set) { return set.NextFree(from - span_.first); }, set_);
-  if (!offset) return std::nullopt;
-  return span_.first + *offset;
+  const U128 rank = exclusions_.Rank(from - span_.first);
+  if (rank == allowed_) return std::nullopt;
+  const auto found = std::visit([&](const auto& set) { return set.NextFree(rank); }, set_);
+  if (!found) return std::nullopt;
+  return ValueAt(*found);
 }
 
 std::optional<U128> BandSet::PrevFree(U128 from) const {
-  const auto offset =
-      std::visit([&](const auto& set) { return set.PrevFree(from - span_.first); }, set_);
-  if (!offset) return std::nullopt;
-  return span_.first + *offset;
+  const U128 offset = from - span_.first;
+  const U128 at_or_below = exclusions_.Rank(offset) + (exclusions_.Contains(offset) ? 0 : 1);
+  if (at_or_below == 0) return std::nullopt;
+  const auto found =
+      std::visit([&](const auto& set) { return set.PrevFree(at_or_below - 1); }, set_);
+  if (!found) return std::nullopt;
+  return ValueAt(*found);
 }
 
 void BandSet::ForEach(State held, const std::function<void(U128)>& visit) const {
-  const auto shifted = [&](U128 offset) { visit(span_.first + offset); };
-  std::visit([&](const auto& set) { set.ForEach(held, shifted); }, set_);
+  auto excluded = taken_though_excluded_.begin();
+  const auto end =
+      held == State::kTaken ? taken_though_excluded_.end() : taken_though_excluded_.begin();
+  const auto merged = [&](U128 rank) {
+    const U128 value = ValueAt(rank);
+    while (excluded != end && *excluded < value) visit(*excluded++);
+    visit(value);
+  };
+  std::visit([&](const auto& set) { set.ForEach(held, merged); }, set_);
+  while (excluded != end) visit(*excluded++);
 }
 
 void BandSet::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
-  const auto shifted = [&](const Interval& run) {
+  // Neighbours by rank may have an excluded part between them.
+  const auto split = [&](const Interval& ranks) {
+    Interval run{exclusions_.Unrank(ranks.first), exclusions_.Unrank(ranks.last)};
+    const auto& parts = exclusions_.parts();
+    auto part = std::partition_point(parts.begin(), parts.end(),
+                                     [&](const Interval& p) { return p.first < run.first; });
+    for (; part != parts.end() && part->first < run.last; ++part) {
+      if (!visit({span_.first + run.first, span_.first + part->first - 1})) return false;
+      run.first = part->last + 1;
+    }
     return visit({span_.first + run.first, span_.first + run.last});
   };
-  std::visit([&](const auto& set) { set.ForEachFreeRun(from - span_.first, shifted); }, set_);
-}
-
-void BandSet::TakeAll(std::span<const U128> values) {
-  std::vector<U128> offsets;
-  offsets.reserve(values.size());
-  for (const U128 value : values) {
-    offsets.push_back(value - span_.first);
-    --counts_[Get(value)];
-    ++counts_[State::kTaken];
-  }
-  std::visit([&](auto& set) { set.TakeAll(offsets); }, set_);
-  BecomeDenseIfCheaper();
+  const U128 rank = exclusions_.Rank(from - span_.first);
+  if (rank == allowed_) return;
+  std::visit([&](const auto& set) { set.ForEachFreeRun(rank, split); }, set_);
 }
 
 size_t BandSet::MemoryBytes() const {
-  return sizeof *this + std::visit([](const auto& set) { return set.MemoryBytes(); }, set_);
+  const size_t excluded = exclusions_.parts().capacity() * (sizeof(Interval) + sizeof(U128));
+  return sizeof *this + excluded + taken_though_excluded_.size() * 64 +
+         std::visit([](const auto& set) { return set.MemoryBytes(); }, set_);
 }
 
 }  // namespace berth::alloc

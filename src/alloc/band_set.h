@@ -1,40 +1,51 @@
 // The states of one band: a bitmap where that is affordable, hash sets where it is not, and the
 // count of each state. Memory follows what is held, never the width of the band, and a pick costs
 // the same at every fill.
+//
+// The set behind it numbers only values that are not excluded. So a pick cannot miss because of
+// exclusions, however little of a wide band they leave.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "alloc/dense_set.h"
+#include "alloc/exclusions.h"
 #include "alloc/layout.h"
 #include "alloc/sparse_set.h"
 #include "alloc/state.h"
 
 namespace berth::alloc {
 
-/// Not thread-safe. Values, not offsets; they must lie in the band.
+/// Not thread-safe. Values must lie in the band.
 class BandSet {
  public:
-  /// Up to this many values a band is a bitmap from the start (2 MiB, untouched until used).
-  static constexpr uint64_t kDenseFromStart = uint64_t{1} << 24;
-  /// A wider band becomes a bitmap once this fraction of it is held: then the bitmap (an eighth of
-  /// a byte per value) is no larger than the hash set (about 16 bytes per value held).
-  static constexpr uint64_t kDenseFromFill = 128;
+  /// Up to this many values a band is always a bitmap, which takes 10 KiB then.
+  static constexpr uint64_t kAlwaysBitmap = uint64_t{1} << 16;
+  /// A wider band becomes a bitmap when one value in so many is held: about then a bitmap is no
+  /// larger than the hash sets. It becomes hash sets again at a quarter of that.
+  static constexpr uint64_t kBitmapFromOneIn = 128;
 
   BandSet(const Interval& span, const std::vector<Interval>& excluded);
 
   const Interval& span() const { return span_; }
   const StateCounts& counts() const { return counts_; }
   U128 Free() const { return counts_[State::kFree]; }
+  bool IsBitmap() const { return std::holds_alternative<DenseSet>(set_); }
+
+  /// Takes values, each named once, of a band that is new. Excluded ones are taken too.
+  void Load(std::span<const U128> taken);
 
   State Get(U128 value) const;
 
-  /// `from` must be the value's state; `to` is kFree, kTaken, kReserved or kCooling.
+  /// `from` must be the value's state; `to` is kFree, kTaken, kReserved or kCooling. An excluded
+  /// value that is given back is excluded again.
   void Change(U128 value, State from, State to);
 
   /// One free value, each equally likely; there must be one.
@@ -42,22 +53,29 @@ class BandSet {
 
   std::optional<U128> NextFree(U128 from) const;
   std::optional<U128> PrevFree(U128 from) const;
-  void ForEach(State held, const std::function<void(U128)>& visit) const;
-  void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 
-  /// Takes values that are free or excluded, each named once.
-  void TakeAll(std::span<const U128> values);
+  /// Values that are kTaken, kReserved or kCooling, ascending.
+  void ForEach(State held, const std::function<void(U128)>& visit) const;
+
+  /// Maximal runs of free values at or above `from`, ascending, until `visit` returns false.
+  void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 
   size_t MemoryBytes() const;
 
  private:
   using Set = std::variant<DenseSet, SparseSet<uint64_t>, SparseSet<U128>>;
 
-  static Set MakeSet(U128 last, Exclusions exclusions);
-  void BecomeDenseIfCheaper();
+  static Set MakeHashSets(U128 size);
+  U128 ValueAt(U128 rank) const { return span_.first + exclusions_.Unrank(rank); }
+  void ChangeForm();
 
   Interval span_;
-  Set set_;
+  Exclusions exclusions_;
+  U128 allowed_;  ///< values that are not excluded
+  U128 bitmap_from_held_;
+  U128 hash_sets_below_held_;
+  Set set_;  ///< by the rank of a value among the allowed ones
+  std::set<U128> taken_though_excluded_;
   StateCounts counts_;
 };
 

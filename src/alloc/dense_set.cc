@@ -82,22 +82,14 @@ int32_t SumUp(Sums& free_before, std::span<const int32_t> counts) {
 
 }  // namespace
 
-DenseSet::DenseSet(uint64_t size, Exclusions exclusions)
+DenseSet::DenseSet(uint64_t size)
     : size_(size),
-      words_(CeilDiv(size, kFanOut * kWordBits) * kFanOut),
-      exclusions_(std::move(exclusions)),
+      words_(std::max<size_t>(1, CeilDiv(size, kFanOut * kWordBits)) * kFanOut),
       low_(MakePlane()),
       leaves_(words_ / kFanOut) {
   for (uint64_t bit = size_; bit < words_ * kWordBits;) {
     low_[bit / kWordBits] |= ~BitsBelow(bit % kWordBits);
     bit = (bit / kWordBits + 1) * kWordBits;
-  }
-  if (!exclusions_.empty()) high_ = MakePlane();
-  for (const Interval& part : exclusions_.parts()) {
-    for (auto bit = static_cast<uint64_t>(part.first); bit <= part.last; ++bit) {
-      low_[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
-      high_[bit / kWordBits] |= uint64_t{1} << bit % kWordBits;
-    }
   }
   size_t width = leaves_.size();
   do {
@@ -116,7 +108,7 @@ DenseSet::Plane DenseSet::MakePlane() const {
 
 uint64_t DenseSet::FreeWord(size_t word) const { return ~(low_[word] | (high_ ? high_[word] : 0)); }
 
-/// The values of a word whose bits are those of `held`; excluded ones look reserved.
+/// The values of a word that are `held`.
 uint64_t DenseSet::HeldWord(size_t word, State held) const {
   const uint64_t low = low_[word];
   const uint64_t high = high_ ? high_[word] : 0;
@@ -153,30 +145,31 @@ void DenseSet::AddToCounters(size_t word, int delta) {
   }
 }
 
-State DenseSet::Get(U128 offset) const {
-  const auto bit = static_cast<uint64_t>(offset);
+State DenseSet::Get(U128 number) const {
+  const auto bit = static_cast<uint64_t>(number);
   const uint64_t mask = uint64_t{1} << bit % kWordBits;
   const bool low = (low_[bit / kWordBits] & mask) != 0;
   const bool high = high_ && (high_[bit / kWordBits] & mask) != 0;
-  if (low && high) return exclusions_.Contains(offset) ? State::kExcluded : State::kReserved;
-  if (low) return State::kTaken;
+  if (low) return high ? State::kReserved : State::kTaken;
   return high ? State::kCooling : State::kFree;
 }
 
-State DenseSet::Put(U128 offset, State state) {
-  if (state != State::kTaken && exclusions_.Contains(offset)) state = State::kExcluded;
-  const auto bit = static_cast<uint64_t>(offset);
-  const size_t word = bit / kWordBits;
-  const uint64_t mask = uint64_t{1} << bit % kWordBits;
-  const bool was_free = (FreeWord(word) & mask) != 0;
-  const bool low = state != State::kFree && state != State::kCooling;
-  const bool high = state != State::kFree && state != State::kTaken;
+void DenseSet::SetBits(uint64_t number, State state) {
+  const size_t word = number / kWordBits;
+  const uint64_t mask = uint64_t{1} << number % kWordBits;
+  const bool low = state == State::kTaken || state == State::kReserved;
+  const bool high = state == State::kCooling || state == State::kReserved;
   if (high && !high_) high_ = MakePlane();
   low_[word] = low ? low_[word] | mask : low_[word] & ~mask;
   if (high_) high_[word] = high ? high_[word] | mask : high_[word] & ~mask;
+}
+
+void DenseSet::Put(U128 number, State state) {
+  const auto bit = static_cast<uint64_t>(number);
+  const bool was_free = ((FreeWord(bit / kWordBits) >> bit % kWordBits) & 1) != 0;
   const bool is_free = state == State::kFree;
-  if (was_free != is_free) AddToCounters(word, is_free ? 1 : -1);
-  return state;
+  SetBits(bit, state);
+  if (was_free != is_free) AddToCounters(bit / kWordBits, is_free ? 1 : -1);
 }
 
 uint64_t DenseSet::SelectFree(uint64_t rank) const {
@@ -189,10 +182,10 @@ uint64_t DenseSet::SelectFree(uint64_t rank) const {
   return word * kWordBits + SelectInWord(FreeWord(word), static_cast<uint32_t>(k));
 }
 
-/// How many free values lie below `offset`.
-uint64_t DenseSet::RankFree(uint64_t offset) const {
-  const size_t word = offset / kWordBits;
-  int rank = PopCount(FreeWord(word) & BitsBelow(offset % kWordBits));
+/// How many free values lie below `number`.
+uint64_t DenseSet::RankFree(uint64_t number) const {
+  const size_t word = number / kWordBits;
+  int rank = PopCount(FreeWord(word) & BitsBelow(number % kWordBits));
   size_t child = word / kFanOut;
   rank += leaves_[child].free_before[word % kFanOut];
   for (const size_t level : levels_) {
@@ -222,12 +215,17 @@ std::optional<U128> DenseSet::PrevFree(U128 from) const {
 void DenseSet::ForEach(State held, const std::function<void(U128)>& visit) const {
   for (size_t word = 0; word < words_; ++word) {
     for (uint64_t bits = HeldWord(word, held); bits != 0; bits &= bits - 1) {
-      const uint64_t offset = word * kWordBits + static_cast<uint64_t>(std::countr_zero(bits));
-      if (offset >= size_) return;
-      if (held == State::kReserved && exclusions_.Contains(offset)) continue;
-      visit(offset);
+      const uint64_t number = word * kWordBits + static_cast<uint64_t>(std::countr_zero(bits));
+      if (number >= size_) return;
+      visit(number);
     }
   }
+}
+
+std::vector<U128> DenseSet::Held(State held) const {
+  std::vector<U128> numbers;
+  ForEach(held, [&](U128 number) { numbers.push_back(number); });
+  return numbers;
 }
 
 uint64_t DenseSet::NextNotFree(uint64_t from) const {
@@ -250,13 +248,8 @@ void DenseSet::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& vi
   }
 }
 
-void DenseSet::TakeAll(std::span<const U128> offsets) {
-  for (const U128 offset : offsets) {
-    const auto bit = static_cast<uint64_t>(offset);
-    const uint64_t mask = uint64_t{1} << bit % kWordBits;
-    low_[bit / kWordBits] |= mask;
-    if (high_) high_[bit / kWordBits] &= ~mask;
-  }
+void DenseSet::PutAll(std::span<const U128> numbers, State state) {
+  for (const U128 number : numbers) SetBits(static_cast<uint64_t>(number), state);
   BuildCounters();
 }
 

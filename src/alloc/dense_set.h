@@ -1,8 +1,8 @@
-// The states of up to 2^30 consecutive values, two bits each, with a tree of counters that finds
-// the k-th free value in the same few steps however full the set is.
+// The states of up to 2^30 numbered values, two bits each, with a tree of counters that finds the
+// k-th free value in the same few steps however full the set is.
 //
-// Where not to use it: memory follows the size of the set (a quarter of a byte per value at most),
-// so a wide and nearly empty range belongs in a SparseSet.
+// Where not to use it: memory follows the size of the set (up to a third of a byte per value), so a
+// wide and nearly empty range belongs in a SparseSet.
 //
 // How the k-th free value is found, on a toy with words of 4 values and a fan-out of 2
 // (`x` is not free):
@@ -30,42 +30,40 @@
 #include <span>
 #include <vector>
 
-#include "alloc/exclusions.h"
+#include "alloc/layout.h"
 #include "alloc/state.h"
 #include "base/random.h"
 
 namespace berth::alloc {
 
-/// Not thread-safe. Offsets must be below the size.
+/// Not thread-safe. Values are numbered from 0; each must be below the size.
 class DenseSet {
  public:
   static constexpr uint64_t kMaxSize = uint64_t{1} << 30;
 
-  /// All values free but the excluded ones.
-  DenseSet(uint64_t size, Exclusions exclusions);
+  explicit DenseSet(uint64_t size);
 
-  State Get(U128 offset) const;
+  State Get(U128 number) const;
 
-  /// Sets kFree, kTaken, kReserved or kCooling and returns what the value is then: an excluded
-  /// value can be taken; everything else leaves it excluded.
-  State Put(U128 offset, State state);
+  /// `state` is anything but kExcluded, which is the owner's business.
+  void Put(U128 number, State state);
 
-  /// One free offset, each equally likely; there must be one.
+  /// One free value, each equally likely; there must be one.
   U128 PickFree(base::Random& random) const;
 
-  /// The nearest free offset at or above, at or below.
+  /// The nearest free value at or above, at or below.
   std::optional<U128> NextFree(U128 from) const;
   std::optional<U128> PrevFree(U128 from) const;
 
-  /// Offsets that are kTaken, kReserved or kCooling, ascending.
+  /// Values that are kTaken, kReserved or kCooling, ascending; and as a list, in any order.
   void ForEach(State held, const std::function<void(U128)>& visit) const;
+  std::vector<U128> Held(State held) const;
 
-  /// Maximal runs of free offsets at or above `from`, ascending, until `visit` returns false.
+  /// Maximal runs of free values at or above `from`, ascending, until `visit` returns false.
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 
-  /// Takes all of `offsets`; far cheaper than one by one. Each must be free or excluded and
-  /// appear once.
-  void TakeAll(std::span<const U128> offsets);
+  /// Puts all of `numbers`, which must be free, in any order; far cheaper than one by one.
+  void PutAll(std::span<const U128> numbers, State state);
 
   size_t MemoryBytes() const;
 
@@ -90,17 +88,17 @@ class DenseSet {
   Plane MakePlane() const;
   uint64_t FreeWord(size_t word) const;
   uint64_t HeldWord(size_t word, State held) const;
+  void SetBits(uint64_t number, State state);
   void BuildCounters();
   void AddToCounters(size_t word, int delta);
   uint64_t SelectFree(uint64_t k) const;
-  uint64_t RankFree(uint64_t offset) const;
+  uint64_t RankFree(uint64_t number) const;
   uint64_t NextNotFree(uint64_t from) const;
 
   uint64_t size_;
   size_t words_;
-  Exclusions exclusions_;
-  // A value's two bits: 00 free, 01 taken, 10 cooling, 11 reserved or excluded. The high plane is
-  // made when first needed. Values beyond the size read as taken.
+  // A value's two bits: 00 free, 01 taken, 10 cooling, 11 reserved. The high plane is made when
+  // first needed. Numbers beyond the size read as taken.
   Plane low_;
   Plane high_;
   uint32_t free_ = 0;

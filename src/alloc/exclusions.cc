@@ -4,6 +4,16 @@
 #include <cstddef>
 
 namespace berth::alloc {
+namespace {
+
+/// How many parts, which are in ascending order, satisfy a condition that the first ones do.
+template <typename Condition>
+size_t CountLeading(const std::vector<Interval>& parts, const Condition& condition) {
+  const auto end = std::partition_point(parts.begin(), parts.end(), condition);
+  return static_cast<size_t>(end - parts.begin());
+}
+
+}  // namespace
 
 Exclusions Exclusions::Of(const std::vector<Interval>& excluded, const Interval& band) {
   Exclusions result;
@@ -16,29 +26,27 @@ Exclusions Exclusions::Of(const std::vector<Interval>& excluded, const Interval&
   return result;
 }
 
-const Interval* Exclusions::Find(U128 offset) const {
-  const auto after =
-      std::upper_bound(parts_.begin(), parts_.end(), offset,
-                       [](U128 value, const Interval& part) { return value < part.first; });
-  if (after == parts_.begin() || !std::prev(after)->Contains(offset)) return nullptr;
-  return &*std::prev(after);
+bool Exclusions::Search(U128 offset) const {
+  const size_t below = CountLeading(parts_, [&](const auto& part) { return part.first <= offset; });
+  return below > 0 && parts_[below - 1].Contains(offset);
 }
 
-U128 Exclusions::Unrank(U128 k) const {
+U128 Exclusions::SearchRank(U128 offset) const {
+  const size_t below = CountLeading(parts_, [&](const auto& part) { return part.first < offset; });
+  if (below == 0) return offset;
+  const Interval& part = parts_[below - 1];
+  const U128 inside = std::min(part.last, offset - 1) - part.first + 1;
+  return offset - excluded_before_[below - 1] - inside;
+}
+
+U128 Exclusions::SearchOffset(U128 rank) const {
   // Part i has `first - excluded_before` allowed offsets below it; the answer lies above every part
-  // for which that is at most k.
-  size_t low = 0;
-  size_t high = parts_.size();
-  while (low < high) {
-    const size_t middle = low + (high - low) / 2;
-    if (parts_[middle].first - excluded_before_[middle] <= k) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == 0) return k;
-  return k + excluded_before_[low - 1] + parts_[low - 1].Size();
+  // for which that is at most the rank.
+  const size_t below = CountLeading(parts_, [&](const auto& part) {
+    return part.first - excluded_before_[static_cast<size_t>(&part - parts_.data())] <= rank;
+  });
+  if (below == 0) return rank;
+  return rank + excluded_before_[below - 1] + parts_[below - 1].Size();
 }
 
 }  // namespace berth::alloc

@@ -22,28 +22,29 @@ BandSet* Index::SetFor(U128 value) {
   return const_cast<BandSet*>(std::as_const(*this).SetFor(value));
 }
 
-Index::LoadReport Index::Load(std::span<const U128> values) {
+LoadedIndex Index::Load(Layout layout, std::span<const U128> taken) {
   std::vector<U128> sorted;
-  if (!std::is_sorted(values.begin(), values.end())) {
-    sorted.assign(values.begin(), values.end());
+  if (!std::is_sorted(taken.begin(), taken.end())) {
+    sorted.assign(taken.begin(), taken.end());
     std::sort(sorted.begin(), sorted.end());
-    values = sorted;
+    taken = sorted;
   }
-  LoadReport report;
+  LoadedIndex loaded{.index = Index(std::move(layout))};
+  Index& index = loaded.index;
   std::vector<U128> lower;
   std::vector<U128> upper;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (!layout_.Contains(values[i])) {
-      report.out_of_range.push_back(values[i]);
-    } else if (i > 0 && values[i] == values[i - 1]) {
-      report.twice.push_back(values[i]);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    if (!index.layout_.Contains(taken[i])) {
+      loaded.out_of_range.push_back(taken[i]);
+    } else if (i > 0 && taken[i] == taken[i - 1]) {
+      loaded.twice.push_back(taken[i]);
     } else {
-      (layout_.BandOf(values[i]) == Band::kStatic ? lower : upper).push_back(values[i]);
+      (index.layout_.BandOf(taken[i]) == Band::kStatic ? lower : upper).push_back(taken[i]);
     }
   }
-  if (!lower.empty()) static_->TakeAll(lower);
-  if (!upper.empty()) dynamic_->TakeAll(upper);
-  return report;
+  if (!lower.empty()) index.static_->Load(lower);
+  if (!upper.empty()) index.dynamic_->Load(upper);
+  return loaded;
 }
 
 std::optional<State> Index::Get(U128 value) const {
@@ -111,7 +112,8 @@ Outcome Index::Reserve(U128 value) {
   const State state = set->Get(value);
   if (state == State::kTaken) return Outcome::kTaken;
   if (state == State::kReserved) return Outcome::kReserved;
-  if (state != State::kExcluded) set->Change(value, state, State::kReserved);
+  if (state == State::kExcluded) return Outcome::kExcluded;
+  set->Change(value, state, State::kReserved);
   return Outcome::kDone;
 }
 
@@ -125,7 +127,13 @@ StateCounts Index::Counts() const {
   return counts += Counts(Band::kDynamic);
 }
 
+bool Index::IsBitmap(Band band) const {
+  const auto& set = band == Band::kStatic ? static_ : dynamic_;
+  return set && set->IsBitmap();
+}
+
 void Index::ForEach(State held, const std::function<void(U128)>& visit) const {
+  if (held == State::kFree || held == State::kExcluded) return;
   if (static_) static_->ForEach(held, visit);
   if (dynamic_) dynamic_->ForEach(held, visit);
 }

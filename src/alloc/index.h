@@ -2,7 +2,8 @@
 //
 // Not thread-safe. A value taken is never proposed again until it is given back. Nothing here is
 // durable: the store is, and an index can be rebuilt from it at any moment. Picks cost the same
-// full or empty; memory follows what is held, never the width of the range.
+// full or empty, on average: now and then one of a wide range pays for a hash set that grows or
+// becomes a bitmap. Memory follows what is held, never the width of the range.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +30,17 @@ enum class [[nodiscard]] Outcome : uint8_t {
   kNotHeld,  ///< nothing to give back: the value is not in the state the request starts from
 };
 
+struct LoadedIndex;
+
 class Index {
  public:
   explicit Index(Layout layout);
 
   const Layout& layout() const { return layout_; }
 
-  /// What Load could not take.
-  struct LoadReport {
-    std::vector<U128> out_of_range = {};
-    std::vector<U128> twice = {};
-  };
-
-  /// Takes many values at once, for building an index from what is stored; fastest in ascending
-  /// order. The index must be new.
-  LoadReport Load(std::span<const U128> values);
+  /// An index in which `taken` are taken, for building one from what is stored; fastest in
+  /// ascending order.
+  static LoadedIndex Load(Layout layout, std::span<const U128> taken);
 
   /// What a value is; nothing for a value that is not a usable one of the range.
   std::optional<State> Get(U128 value) const;
@@ -63,15 +60,20 @@ class Index {
   Outcome ReleaseToCool(U128 value);
   Outcome EndCooling(U128 value);
 
-  /// Sets a free or cooling value aside, and back. Reserving an excluded value changes nothing:
-  /// it is already kept from everybody.
+  /// Sets a free or cooling value aside, and back.
   Outcome Reserve(U128 value);
   Outcome Unreserve(U128 value);
 
   StateCounts Counts(Band band) const;
   StateCounts Counts() const;
 
-  /// Every value in `held` (kTaken, kReserved or kCooling), ascending.
+  bool IsBitmap(Band band) const;
+
+  // The walks below sort what is held if the band is not a bitmap: then they take time in
+  // proportion to that, a tenth of a second for a million values.
+
+  /// Every value that is kTaken, kReserved or kCooling, ascending. Free and excluded values are
+  /// not walked one by one: see FreeRuns and Layout::excluded.
   void ForEach(State held, const std::function<void(U128)>& visit) const;
 
   /// The gaps: maximal runs of free values, ascending, that start at or above `from`, or contain
@@ -97,6 +99,12 @@ class Index {
   Layout layout_;
   std::optional<BandSet> static_;
   std::optional<BandSet> dynamic_;
+};
+
+struct LoadedIndex {
+  Index index;
+  std::vector<U128> out_of_range = {};  ///< what could not be taken
+  std::vector<U128> twice = {};         ///< what was named again, once for each time
 };
 
 }  // namespace berth::alloc

@@ -113,7 +113,7 @@ TEST_P(IndexKinds, ExcludedValuesAreNeverGivenOut) {
   Index index(MakeLayout({.excluded = {{first + 300, first + 399}}}));
   EXPECT_EQ(index.Get(first + 350), State::kExcluded);
   EXPECT_EQ(index.Take(first + 350), Outcome::kExcluded);
-  EXPECT_EQ(index.Reserve(first + 350), Outcome::kDone);
+  EXPECT_EQ(index.Reserve(first + 350), Outcome::kExcluded);
   EXPECT_EQ(index.Get(first + 350), State::kExcluded);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 100u);
   EXPECT_EQ(index.NearestFree(first + 340), first + 299);
@@ -123,8 +123,12 @@ TEST_P(IndexKinds, ExcludedValuesAreNeverGivenOut) {
 // A Service may hold an address that an operator excludes later.
 TEST_P(IndexKinds, AnExcludedValueThatIsTakenReturnsToExcluded) {
   const U128 first = First();
-  Index index(MakeLayout({.excluded = {{first + 300, first + 399}}}));
-  index.Load(std::vector<U128>{first + 350, first + 351});
+  Index index = Index::Load(MakeLayout({.excluded = {{first + 300, first + 399}}}),
+                            std::vector<U128>{first + 280, first + 350, first + 351, first + 500})
+                    .index;
+  std::vector<U128> walked;
+  index.ForEach(State::kTaken, [&](U128 value) { walked.push_back(value); });
+  EXPECT_EQ(walked, (std::vector<U128>{first + 280, first + 350, first + 351, first + 500}));
   EXPECT_EQ(index.Get(first + 350), State::kTaken);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 98u);
   EXPECT_EQ(index.Release(first + 350), Outcome::kDone);
@@ -209,14 +213,13 @@ TEST_P(IndexKinds, FindsABlockInTheDynamicBandFirst) {
 }
 
 TEST_P(IndexKinds, LoadReportsWhatItCannotTake) {
-  Index index(MakeLayout());
   const U128 first = First();
-  const auto report =
-      index.Load(std::vector<U128>{Last(), first, first + 300, first - 1, first, Last() + 1});
-  EXPECT_EQ(report.out_of_range, (std::vector<U128>{first - 1, Last() + 1}));
-  EXPECT_EQ(report.twice, std::vector<U128>{first});
-  EXPECT_EQ(index.Counts()[State::kTaken], 3u);
-  EXPECT_TRUE(index.Has(first + 300));
+  const LoadedIndex loaded = Index::Load(
+      MakeLayout(), std::vector<U128>{Last(), first, first + 300, first - 1, first, Last() + 1});
+  EXPECT_EQ(loaded.out_of_range, (std::vector<U128>{first - 1, Last() + 1}));
+  EXPECT_EQ(loaded.twice, std::vector<U128>{first});
+  EXPECT_EQ(loaded.index.Counts()[State::kTaken], 3u);
+  EXPECT_TRUE(loaded.index.Has(first + 300));
 }
 
 TEST(IndexTest, DynamicRequestsSpillWhenTheDynamicBandIsFull) {
@@ -257,7 +260,7 @@ TEST(IndexTest, ARangeWithNothingUsableIsFull) {
   EXPECT_EQ(index.Counts().Total(), 0u);
   EXPECT_EQ(index.NearestFree(0), std::nullopt);
   EXPECT_EQ(index.FindBlock(1), std::nullopt);
-  EXPECT_EQ(index.Load(std::vector<U128>{5}).out_of_range, std::vector<U128>{5});
+  EXPECT_EQ(Index::Load(index.layout(), std::vector<U128>{5}).out_of_range, std::vector<U128>{5});
 }
 
 TEST(IndexTest, TheLastFreeValueOfAFullRangeIsFound) {
@@ -319,7 +322,7 @@ TEST(IndexTest, AnyIsUniformWhenExclusionsLeaveFewValuesOfAWideRange) {
   const U128 last = Cidr("fd00::/64").span()->last;
   Index index(Cidr("fd00::/64", {.excluded = {{first + 1000, last - 50}, {last - 10, last}}}));
   EXPECT_LT(std::abs(ChiSquare(index, 100000, 3)), 5);
-  // Almost nothing free among what is left: the draw has to go over to counting.
+  // Almost nothing free among what is left.
   for (U128 i = 256; i < 1000; ++i) {
     if (i % 200 == 0) continue;
     ASSERT_EQ(index.Take(first + i), Outcome::kDone);
@@ -331,38 +334,88 @@ TEST(IndexTest, AnyIsUniformWhenExclusionsLeaveFewValuesOfAWideRange) {
   EXPECT_LT(std::abs(ChiSquare(index, 5000, 4)), 5);
 }
 
-// Wider than a bitmap from the start, but filled beyond what hash sets are good for.
-TEST(IndexTest, AWideRangeBecomesABitmapWhenThatIsCheaper) {
-  Index index(Cidr("10.0.0.0/7"));  // 2^25 addresses
-  const U128 first = index.layout().span()->first;
+// What is held must survive the change of form in both directions.
+TEST(IndexTest, AWideRangeIsABitmapWhileThatIsCheaper) {
+  const U128 first = Value("10.0.0.1");
+  const Interval hole{first + 5000, first + 9999};
+  Index index = Index::Load(Cidr("10.0.0.0/12", {.excluded = {hole}}),
+                            std::vector<U128>{first + 6000, first + 6001})
+                    .index;
   ASSERT_EQ(index.Reserve(first + 1000), Outcome::kDone);
   ASSERT_EQ(index.Take(first + 2000), Outcome::kDone);
   ASSERT_EQ(index.ReleaseToCool(first + 2000), Outcome::kDone);
+  EXPECT_EQ(index.Release(first + 6001), Outcome::kDone);
+  const auto expect_the_same = [&] {
+    EXPECT_EQ(index.Get(first + 1000), State::kReserved);
+    EXPECT_EQ(index.Get(first + 2000), State::kCooling);
+    EXPECT_EQ(index.Get(first + 6000), State::kTaken);
+    EXPECT_EQ(index.Get(first + 6001), State::kExcluded);
+    EXPECT_EQ(index.Counts()[State::kExcluded], hole.Size() - 1);
+    EXPECT_EQ(index.Counts().Total(), index.layout().span()->Size());
+  };
+
   base::SeededRandom random(9);
-  const uint64_t held = (uint64_t{1} << 25) / 128;
   std::vector<U128> taken;
-  taken.reserve(held + 1000);
-  for (uint64_t i = 0; i < held - 1000; ++i) taken.push_back(*index.TakeAny(random));
-  const size_t as_hash_sets = index.MemoryBytes();
-  for (uint64_t i = 0; i < 2000; ++i) taken.push_back(*index.TakeAny(random));
-  EXPECT_LT(index.MemoryBytes(), 3 * as_hash_sets);
-  EXPECT_EQ(index.Get(first + 1000), State::kReserved);
-  EXPECT_EQ(index.Get(first + 2000), State::kCooling);
-  for (const U128 value : taken) ASSERT_TRUE(index.Has(value));
-  EXPECT_EQ(index.Counts()[State::kTaken], taken.size());
-  EXPECT_EQ(index.Counts().Total(), index.layout().span()->Size());
+  EXPECT_FALSE(index.IsBitmap(Band::kDynamic));
+  while (!index.IsBitmap(Band::kDynamic)) taken.push_back(index.TakeAny(random).value());
+  EXPECT_EQ(taken.size(), ((1 << 20) - 2 - 256 - 5000) / 128 - 2);  // and one reserved, one cooling
+  expect_the_same();
+  for (int i = 0; i < 1000; ++i) taken.push_back(index.TakeAny(random).value());
+  for (const U128 value : taken) {
+    ASSERT_TRUE(index.Has(value));
+    ASSERT_FALSE(hole.Contains(value));
+  }
+  while (index.IsBitmap(Band::kDynamic)) {
+    ASSERT_EQ(index.Release(taken.back()), Outcome::kDone);
+    taken.pop_back();
+  }
+  EXPECT_LT(taken.size(), 2100u);
+  expect_the_same();
   for (const U128 value : taken) ASSERT_EQ(index.Release(value), Outcome::kDone);
-  EXPECT_EQ(index.Counts()[State::kTaken], 0u);
+  EXPECT_EQ(index.Counts()[State::kTaken], 1u);
+}
+
+// Where drawing at random would miss nearly always, and a bitmap of the whole would be too large.
+TEST(IndexTest, TheLastFreeValueIsFoundThoughAlmostAllOfAWideRangeIsExcluded) {
+  const Layout all = Cidr("fd00::/64");
+  const U128 first = all.span()->first;
+  Index index(
+      Cidr("fd00::/64", {.static_band = 0, .excluded = {{first + 100'000, all.span()->last}}}));
+  base::SeededRandom random(4);
+  for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(index.TakeAny(random).has_value());
+  EXPECT_EQ(index.TakeAny(random), std::nullopt);
+  ASSERT_EQ(index.Release(first + 77'777), Outcome::kDone);
+  EXPECT_EQ(index.TakeAny(random), first + 77'777);
+  EXPECT_TRUE(index.IsBitmap(Band::kDynamic));
+}
+
+TEST(IndexTest, EverythingMayBeExcluded) {
+  Index index(Cidr("10.0.0.0/24", {.excluded = {{0, base::kU128Max}}}));
+  base::SeededRandom random(4);
+  EXPECT_EQ(index.TakeAny(random), std::nullopt);
+  EXPECT_EQ(index.Take(Value("10.0.0.5")), Outcome::kExcluded);
+  EXPECT_EQ(index.NearestFree(Value("10.0.0.5")), std::nullopt);
+  EXPECT_TRUE(index.FreeRuns(0, 5).empty());
+  EXPECT_EQ(index.Counts()[State::kExcluded], 254u);
 }
 
 TEST(IndexTest, MemoryFollowsWhatIsHeld) {
-  EXPECT_LT(Index(Cidr("fd00::/64")).MemoryBytes(), 4096u);
-  EXPECT_LT(Index(Cidr("2001:db8::/48")).MemoryBytes(), 4096u);
-  Index full(Cidr("10.96.0.0/12"));
+  for (const char* range : {"10.0.0.0/8", "0.0.0.0/0", "fd00::/64", "2001:db8::/48", "::/0"}) {
+    EXPECT_LT(Index(Cidr(range)).MemoryBytes(), 8192u) << range << ", empty";
+  }
   base::SeededRandom random(1);
+  Index full(Cidr("10.96.0.0/12"));
   while (full.TakeAny(random)) {
   }
   EXPECT_LE(full.MemoryBytes(), 512u * 1024);
+
+  for (const char* range : {"10.0.0.0/8", "fd00::/64"}) {
+    Index index(Cidr(range));
+    std::vector<U128> taken;
+    for (int i = 0; i < 200'000; ++i) taken.push_back(index.TakeAny(random).value());
+    for (const U128 value : taken) ASSERT_EQ(index.Release(value), Outcome::kDone);
+    EXPECT_LT(index.MemoryBytes(), 32'768u) << range << ", emptied again";
+  }
 }
 
 }  // namespace

@@ -83,8 +83,8 @@ std::optional<Interval> Layout::BandSpan(Band band) const {
 base::Result<Layout> Layout::Make(Interval all, std::vector<Unusable> unusable,
                                   uint64_t formula_band, const RangeOptions& options) {
   Layout layout;
-  // `unusable` is ascending, so what is cut off at the front comes first; only the broadcast
-  // address is ever cut off at the back.
+  // In ascending order, so that each is cut off at an end of what the ones before it have left, or
+  // lies inside.
   std::vector<Interval> holes = options.excluded;
   U128 unusable_inside = 0;
   bool exhausted = false;

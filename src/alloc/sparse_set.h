@@ -1,10 +1,12 @@
-// The states of the values of a band too wide for a bitmap: hash sets of what is not free, so that
-// memory follows allocations and the width of the band costs nothing (an IPv6 /64, a /48).
+// The states of a band too wide for a bitmap: hash sets of what is not free, so that memory follows
+// what is held and the width costs nothing (an IPv6 /64, a /48).
 //
-// Free values are found by drawing at random until one is free. That takes one draw nearly always,
-// because the owner replaces this set by a DenseSet before more than one value in 128 is used.
-// Only exclusions that leave almost nothing free make it sort what it holds; ordered walks always
-// do.
+// A free value is found by drawing at random until one is free. That takes one draw nearly always,
+// because the owner goes over to a DenseSet before more than one value in 128 is held; only a band
+// of more than 2^30 values never does, and nobody can hold an eighth of one.
+//
+// Growing a hash set moves what it holds: a put is cheap on average, not each time. Ordered walks
+// sort.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -18,33 +20,30 @@
 #include <utility>
 #include <vector>
 
-#include "alloc/exclusions.h"
+#include "alloc/layout.h"
 #include "alloc/state.h"
 #include "base/random.h"
 
 namespace berth::alloc {
 
-/// Not thread-safe. `Key` holds any offset of the band: uint64_t for up to 2^64 values, else U128.
+/// Not thread-safe. `Key` holds any value of the band: uint64_t for up to 2^64, else U128.
 /// The operations are those of DenseSet.
 template <typename Key>
 class SparseSet {
  public:
-  /// The offsets 0 to `last`, all free but the excluded ones.
-  SparseSet(U128 last, Exclusions exclusions) : last_(last), exclusions_(std::move(exclusions)) {}
+  /// Values are numbered from 0 to `last`.
+  explicit SparseSet(U128 last) : last_(last) {}
 
-  State Get(U128 offset) const;
-  State Put(U128 offset, State state);
+  State Get(U128 number) const;
+  void Put(U128 number, State state);
   U128 PickFree(base::Random& random) const;
   std::optional<U128> NextFree(U128 from) const;
   std::optional<U128> PrevFree(U128 from) const;
   void ForEach(State held, const std::function<void(U128)>& visit) const;
+  std::vector<U128> Held(State held) const;
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
-  void TakeAll(std::span<const U128> offsets);
+  void PutAll(std::span<const U128> numbers, State state);
   size_t MemoryBytes() const;
-
-  /// How many values are taken, reserved or cooling.
-  size_t Held() const { return taken_.size() + reserved_.size() + cooling_.size(); }
-  const Exclusions& exclusions() const { return exclusions_; }
 
  private:
   /// Abseil's hash, which differs from process to process, so that nobody can choose addresses
@@ -60,12 +59,12 @@ class SparseSet {
   };
   using Set = absl::flat_hash_set<Key, Hash>;
 
+  Set& SetOf(State held);
   const Set& SetOf(State held) const;
-  bool IsHeld(Key key) const;
-  std::vector<Interval> NotFreeRuns(U128 from) const;
+  bool IsFree(U128 number) const { return Get(number) == State::kFree; }
+  static void Erase(Set& set, Key key);
 
   U128 last_;
-  Exclusions exclusions_;
   Set taken_;
   Set reserved_;
   Set cooling_;

@@ -89,4 +89,20 @@ std::string GoQuoted(std::string_view text) {
   return out += '"';
 }
 
+std::string ToVisible(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const Rune rune = FirstRune(text);
+    if (!rune.valid) {
+      out += "\uFFFD";
+    } else if (IsInvisible(rune.value)) {
+      out += '?';
+    } else {
+      out += text.substr(0, rune.size);
+    }
+    text.remove_prefix(rune.size);
+  }
+  return out;
+}
+
 }  // namespace berth::base

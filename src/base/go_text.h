@@ -15,4 +15,8 @@ std::string_view GoTrimSpace(std::string_view text);
 /// along when text is pasted (controls, spaces other than ' ', directions, joiners).
 std::string GoQuoted(std::string_view text);
 
+/// Text from elsewhere made safe to print on a terminal: a '?' for whatever GoQuoted would escape
+/// because nobody would see it, U+FFFD for a byte that is not UTF-8.
+std::string ToVisible(std::string_view text);
+
 }  // namespace berth::base

@@ -43,5 +43,14 @@ TEST(GoTextTest, TrimsWhatUnicodeCallsWhiteSpace) {
   EXPECT_EQ(GoTrimSpace("\xff 80 \xa0"), "\xff 80 \xa0") << "a stray byte is not white space";
 }
 
+TEST(GoTextTest, WhatNobodyWouldSeeIsMadeVisible) {
+  EXPECT_EQ(ToVisible("team/web – 日本"), "team/web – 日本");
+  EXPECT_EQ(ToVisible("\x1b[2J\u0085x\n"), "?[2J?x?");
+  EXPECT_EQ(ToVisible("a\u202eb\u202cc\u2028d"), "a?b?c?d");
+  EXPECT_EQ(ToVisible("a\xff"
+                      "b"),
+            "a\uFFFDb");
+}
+
 }  // namespace
 }  // namespace berth::base

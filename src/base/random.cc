@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <bit>
+#include <cerrno>
 #include <cstdlib>
 
 namespace berth::base {
@@ -23,8 +24,10 @@ SeededRandom::SeededRandom(uint64_t seed) {
 
 SeededRandom SeededRandom::FromKernel() {
   uint64_t seed = 0;
-  // Eight bytes never come back short once the kernel's pool is ready, and getrandom waits for it.
-  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) std::abort();
+  // Eight bytes never come back short; only a signal can interrupt the wait for the kernel's pool.
+  while (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+    if (errno != EINTR) std::abort();
+  }
   return SeededRandom(seed);
 }
 

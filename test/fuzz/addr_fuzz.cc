@@ -3,11 +3,11 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "fuzz/require.h"
 #include "ip/addr.h"
 
 namespace {
@@ -17,15 +17,11 @@ using berth::ip::Family;
 using berth::ip::LooseAddr;
 using berth::ip::Strictness;
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
 void CheckReadsBack(const Addr& addr) {
-  Require(addr.family() == Family::kV6 || addr.bits() >> 32 == 0);
+  fuzz::Require(addr.family() == Family::kV6 || addr.bits() >> 32 == 0);
   const std::optional<LooseAddr> again = berth::ip::ParseAddrLoose(addr.ToString());
-  Require(again && again->addr == addr && !again->leading_zeros && !again->v4_mapped);
-  Require(berth::ip::ParseAddr(addr.ToString()) == addr);
+  fuzz::Require(again && again->addr == addr && !again->leading_zeros && !again->v4_mapped);
+  fuzz::Require(berth::ip::ParseAddr(addr.ToString()) == addr);
 }
 
 /// inet_pton is as strict about leading zeros as the strict reading is.
@@ -44,11 +40,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto legacy = berth::ip::ParseAddr(text, Strictness::kLegacyField);
   const auto canonical = berth::ip::ParseAddr(text);
 
-  Require(SystemReads(std::string(text)) == (loose && !loose->leading_zeros));
-  Require(legacy.has_value() == (loose && !loose->leading_zeros && !loose->v4_mapped));
-  Require(canonical.has_value() == (legacy && legacy->ToString() == text));
+  fuzz::Require(SystemReads(std::string(text)) == (loose && !loose->leading_zeros));
+  fuzz::Require(legacy.has_value() == (loose && !loose->leading_zeros && !loose->v4_mapped));
+  fuzz::Require(canonical.has_value() == (legacy && legacy->ToString() == text));
   if (loose) CheckReadsBack(loose->addr);
-  if (legacy) Require(*legacy == loose->addr);
-  if (canonical) Require(*canonical == loose->addr);
+  if (legacy) fuzz::Require(*legacy == loose->addr);
+  if (canonical) fuzz::Require(*canonical == loose->addr);
   return 0;
 }

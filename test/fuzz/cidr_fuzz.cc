@@ -1,11 +1,11 @@
 // CIDR blocks: no prefix out of bounds, and what is read is what its text says.
 #include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "fuzz/require.h"
 #include "ip/cidr.h"
 
 namespace {
@@ -14,28 +14,24 @@ using berth::ip::Cidr;
 using berth::ip::LooseCidr;
 using berth::ip::Strictness;
 
-void Require(bool holds) {
-  if (!holds) std::abort();
-}
-
 void CheckBlock(const Cidr& cidr) {
-  Require(cidr.prefix_length() >= 0 && cidr.prefix_length() <= Width(cidr.family()));
-  Require(cidr.First() <= cidr.Last());
-  Require(cidr.Contains(cidr.First()) && cidr.Contains(cidr.Last()) && cidr.Contains(cidr));
-  Require(Cidr(cidr.Last(), cidr.prefix_length()) == cidr);
-  Require(berth::ip::ParseCidr(cidr.ToString()) == cidr);
+  fuzz::Require(cidr.prefix_length() >= 0 && cidr.prefix_length() <= Width(cidr.family()));
+  fuzz::Require(cidr.First() <= cidr.Last());
+  fuzz::Require(cidr.Contains(cidr.First()) && cidr.Contains(cidr.Last()) && cidr.Contains(cidr));
+  fuzz::Require(Cidr(cidr.Last(), cidr.prefix_length()) == cidr);
+  fuzz::Require(berth::ip::ParseCidr(cidr.ToString()) == cidr);
 }
 
 /// The address in front of the slash must lie in the block, unless it is mapped and the block IPv6.
 void CheckWrittenAddress(const LooseCidr& loose, std::string_view text) {
   const auto addr = berth::ip::ParseAddrLoose(text.substr(0, text.find('/')));
-  Require(addr && addr->v4_mapped == loose.v4_mapped);
+  fuzz::Require(addr && addr->v4_mapped == loose.v4_mapped);
   if (addr->addr.family() != loose.cidr.family()) {
-    Require(loose.v4_mapped && loose.cidr.prefix_length() < 96);
+    fuzz::Require(loose.v4_mapped && loose.cidr.prefix_length() < 96);
     return;
   }
-  Require(loose.cidr.Contains(addr->addr));
-  Require(loose.host_bits_set == (addr->addr != loose.cidr.First()));
+  fuzz::Require(loose.cidr.Contains(addr->addr));
+  fuzz::Require(loose.host_bits_set == (addr->addr != loose.cidr.First()));
 }
 
 }  // namespace
@@ -50,14 +46,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const Strictness strictness : {Strictness::kLegacyField, Strictness::kCanonical}) {
     const std::vector<std::string> problems = berth::ip::CidrProblems(text, strictness);
     const auto cidr = berth::ip::ParseCidr(text, strictness);
-    Require(cidr.has_value() == problems.empty());
-    Require(problems.size() <= 2);
+    fuzz::Require(cidr.has_value() == problems.empty());
+    fuzz::Require(problems.size() <= 2);
     if (!cidr) {
-      Require(cidr.error().message == problems.front());
+      fuzz::Require(cidr.error().message == problems.front());
       continue;
     }
-    Require(loose && *cidr == loose->cidr);
-    if (strictness == Strictness::kCanonical) Require(cidr->ToString() == text);
+    fuzz::Require(loose && *cidr == loose->cidr);
+    if (strictness == Strictness::kCanonical) fuzz::Require(cidr->ToString() == text);
   }
   return 0;
 }

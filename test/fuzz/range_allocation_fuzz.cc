@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 
 #include "alloc/index.h"
 #include "alloc/range_allocation.h"
+#include "fuzz/require.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
 
@@ -16,27 +16,22 @@ namespace {
 namespace alloc = berth::alloc;
 namespace ip = berth::ip;
 
-void Check(bool ok) {
-  if (!ok) std::abort();
-}
-
 template <typename Range>
 void DecodeAndBack(const Range& range, std::string data) {
   const alloc::BitmapForm form = alloc::BitmapForm::Of(range);
   const alloc::RangeAllocation stored{.range = range.ToString(), .data = data};
   const auto decoded = form.Decode(stored);
-  Check(decoded.has_value());
-  Check(std::is_sorted(decoded->values.begin(), decoded->values.end()));
-  alloc::Index index(*alloc::LayoutOf(range));
-  const auto report = index.Load(decoded->values);
-  Check(report.twice.empty());
-  const auto again = form.Encode(index);
-  Check(again.has_value());
-  if (decoded->bits_beyond == 0 && report.out_of_range.empty()) {
+  fuzz::Require(decoded.has_value());
+  fuzz::Require(std::is_sorted(decoded->values.begin(), decoded->values.end()));
+  const auto loaded = alloc::Index::Load(*alloc::LayoutOf(range), decoded->values);
+  fuzz::Require(loaded.twice.empty());
+  const auto again = form.Encode(loaded.index);
+  fuzz::Require(again.has_value());
+  if (decoded->bits_beyond == 0 && loaded.out_of_range.empty()) {
     data.erase(0, std::min(data.find_first_not_of('\0'), data.size()));
-    Check(again->data == data);
+    fuzz::Require(again->data == data);
   }
-  Check(!form.Decode({.range = stored.range + "0", .data = data}).has_value());
+  fuzz::Require(!form.Decode({.range = stored.range + "0", .data = data}).has_value());
 }
 
 }  // namespace

@@ -50,7 +50,8 @@ class IndexModel {
     if (!state) return Outcome::kOutOfRange;
     if (*state == State::kTaken) return Outcome::kTaken;
     if (*state == State::kReserved) return Outcome::kReserved;
-    if (*state != State::kExcluded) held_[value] = State::kReserved;
+    if (*state == State::kExcluded) return Outcome::kExcluded;
+    held_[value] = State::kReserved;
     return Outcome::kDone;
   }
 

@@ -17,11 +17,15 @@
 namespace berth::alloc {
 namespace {
 
+/// Which forms of the dynamic band a run must have been through.
+enum class Form : uint8_t { kBitmap, kHashSets, kBoth };
+
 struct Kind {
   std::string name;
   std::string range;
   RangeOptions options;
   int64_t operations;  ///< in the long form
+  Form form = Form::kBitmap;
 };
 
 void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.range; }
@@ -125,9 +129,9 @@ class IndexModelTest : public testing::TestWithParam<Kind> {
 
   /// "A range allocation should always be recreatable by observation."
   void CompareRebuilt() {
-    Index rebuilt(layout_);
-    const auto report = rebuilt.Load(model_.Held(State::kTaken));
-    EXPECT_TRUE(report.out_of_range.empty() && report.twice.empty());
+    LoadedIndex loaded = Index::Load(layout_, model_.Held(State::kTaken));
+    EXPECT_TRUE(loaded.out_of_range.empty() && loaded.twice.empty());
+    Index& rebuilt = loaded.index;
     for (const U128 value : model_.Held(State::kReserved)) {
       EXPECT_EQ(rebuilt.Reserve(value), Outcome::kDone);
     }
@@ -144,6 +148,8 @@ class IndexModelTest : public testing::TestWithParam<Kind> {
   Layout layout_ = MakeLayout();
   Index index_{layout_};
   IndexModel model_{layout_};
+  bool seen_bitmap_ = false;
+  bool seen_hash_sets_ = false;
 };
 
 TEST_P(IndexModelTest, AgreesWithTheModel) {
@@ -153,9 +159,12 @@ TEST_P(IndexModelTest, AgreesWithTheModel) {
     if (i % 1000 == 999) CompareAll();
     if (i % 20000 == 19999) CompareRebuilt();
     if (i % 5000 == 4999 && base::Uniform(random_, 3) == 0) ReleaseSome();
+    (index_.IsBitmap(Band::kDynamic) ? seen_bitmap_ : seen_hash_sets_) = true;
     if (HasFailure()) FAIL() << "at operation " << i << "; repeat with BERTH_SEED=" << seed_;
   }
   CompareAll();
+  EXPECT_TRUE(seen_bitmap_ || GetParam().form == Form::kHashSets);
+  EXPECT_TRUE(seen_hash_sets_ || GetParam().form == Form::kBitmap);
   std::printf("%s: %lld operations, %zu values held at the end, seed %llu\n",
               GetParam().range.c_str(), static_cast<long long>(operations), model_.size(),
               static_cast<unsigned long long>(seed_));
@@ -178,15 +187,27 @@ INSTANTIATE_TEST_SUITE_P(
                            {Value("10.0.2.255"), Value("10.0.2.255")},
                            {Value("10.0.3.200"), Value("10.0.4.0")}}},
              kMillion},
-        Kind{"HashSet64", "fd00::/64", {}, kMillion},
+        Kind{"BetweenForms",
+             "10.0.0.0/15",
+             {.static_band = 40,
+              .excluded = {{Value("10.0.0.30"), Value("10.0.0.60")},
+                           {Value("10.0.9.0"), Value("10.0.250.255")}}},
+             kMillion,
+             Form::kBoth},
+        Kind{"HashSet64", "fd00::/64", {}, kMillion, Form::kHashSets},
         Kind{"HashSet64WithExclusions",
              "fd00::/64",
              {.excluded = {{Value("fd00::90"), Value("fd00::120")},
                            {Value("fd00::200"), Value("fd00::7fff:ffff:ffff:ffff")},
                            {Value("fd00::ffff:ffff:ffff:fff0"), Value("fd00:0:0:1::")}}},
+             kMillion,
+             Form::kHashSets},
+        Kind{"LittleLeftOfASlash64",
+             "fd00::/64",
+             {.excluded = {{Value("fd00::400"), Value("fd00::ffff:ffff:ffff:ff00")}}},
              kMillion},
-        Kind{"HashSet128", "2001:db8::/48", {}, kMillion},
-        Kind{"WholeIpv6", "::/0", {}, kMillion / 10},
+        Kind{"HashSet128", "2001:db8::/48", {}, kMillion, Form::kHashSets},
+        Kind{"WholeIpv6", "::/0", {}, kMillion / 10, Form::kHashSets},
         Kind{"WideStaticBand",
              "fd00::/64",
              {.static_band = base::MakeU128(0, ~0ULL) - 100},

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/go_text.h"
 #include "berth/exit_code.h"
 #include "berth/plan/plan.h"
 #include "berth/plan/plan_document.h"
@@ -27,7 +28,7 @@ int PlanProblem(std::string_view problem) {
 /// Adds what is in use to the plan, or says what is wrong with the file.
 std::optional<std::string> AddUsedFile(Plan& plan, const std::string& path) {
   const base::Result<std::string> content = ReadAll(path, kMaxUsedBytes);
-  const std::string name = path == "-" ? "standard input" : Quoted(path);
+  const std::string name = path == "-" ? "standard input" : base::GoQuoted(path);
   if (!content) return fmt::format("--used: cannot read {}: {}", name, content.error().message);
   base::Result<Used> used = ReadUsed(*content);
   if (!used) return fmt::format("--used: {}: {}", name, used.error().message);
@@ -44,7 +45,7 @@ std::string Rendered(const Plan& plan, const PlanArguments& arguments) {
     const std::string yaml = codec::WriteYaml(PlanDocument(plan, source));
     return yaml.ends_with('\n') ? yaml : yaml + "\n";
   }
-  const std::string shown = source == "-" ? "standard input" : Printable(source);
+  const std::string shown = source == "-" ? "standard input" : base::ToVisible(source);
   return PlanText(plan, shown, DetectStyle());
 }
 
@@ -53,7 +54,7 @@ std::string Rendered(const Plan& plan, const PlanArguments& arguments) {
 int RunPlan(const PlanArguments& arguments) {
   if (arguments.output != "table" && arguments.output != "json" && arguments.output != "yaml") {
     return PlanProblem(fmt::format("-o {}: must be table, json or yaml; see berth plan --help",
-                                   Quoted(arguments.output)));
+                                   base::GoQuoted(arguments.output)));
   }
   std::optional<U128> static_band;
   if (arguments.static_band) {
@@ -61,7 +62,7 @@ int RunPlan(const PlanArguments& arguments) {
     if (!static_band) {
       return PlanProblem(fmt::format(
           "--static-band {}: must be a whole number of values, 0 or more; see berth plan --help",
-          Quoted(*arguments.static_band)));
+          base::GoQuoted(*arguments.static_band)));
     }
   }
   auto plan = PlanRanges(arguments.ranges, static_band);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/go_text.h"
 #include "berth/text.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
@@ -18,7 +19,7 @@ using alloc::Interval;
 constexpr U128 kTenth = 10;
 
 auto Bad(std::string_view range, std::string_view what) {
-  return base::Fail(base::Reason::kInvalid, fmt::format("{}: {}", Quoted(range), what));
+  return base::Fail(base::Reason::kInvalid, fmt::format("{}: {}", base::GoQuoted(range), what));
 }
 
 /// What is wrong with the text of a CIDR, and the one that was probably meant.

@@ -64,8 +64,7 @@ RangeUsage UsageOf(const RangePlan& range, std::span<const UsedValue> values) {
     (is_static ? usage.static_band : usage.dynamic_band).values.push_back(value);
   }
   if (!range.layout.span()) return usage;
-  alloc::Index index(range.layout);
-  index.Load(numbers);
+  const alloc::Index index = alloc::Index::Load(range.layout, numbers).index;
   for (const auto& [band, counts] :
        {std::pair(&usage.static_band, index.Counts(Band::kStatic)),
         std::pair(&usage.dynamic_band, index.Counts(Band::kDynamic))}) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/go_text.h"
 #include "berth/text.h"
 
 namespace berth::cli {
@@ -19,19 +20,24 @@ constexpr size_t kGap = 3;
 constexpr size_t kGauge = 24;
 constexpr size_t kMaxListed = 20;  // Of what an operator will want to go through one by one.
 constexpr size_t kFew = 5;         // Of what is only an impression.
+constexpr size_t kMaxOwners = 10;  // Of one value.
 
 std::string Owner(const Use& use) {
-  if (use.line == 0) return Printable(use.owner);
+  if (use.line == 0) return base::ToVisible(use.owner);
   if (use.owner.empty()) return fmt::format("line {}", use.line);
-  return fmt::format("{} (line {})", Printable(use.owner), use.line);
+  return fmt::format("{} (line {})", base::ToVisible(use.owner), use.line);
 }
 
 std::string Owners(const UsedValue& value) {
   // A single owner needs no line number to be found by.
-  if (!value.Twice()) return Printable(value.uses.front().owner);
+  if (!value.Twice()) return base::ToVisible(value.uses.front().owner);
   std::string out;
-  for (const Use& use : value.uses) out += (out.empty() ? "" : ", ") + Owner(use);
-  return out;
+  for (const Use& use : std::span(value.uses).first(std::min(kMaxOwners, value.uses.size()))) {
+    out += (out.empty() ? "" : ", ") + Owner(use);
+  }
+  if (value.uses.size() <= kMaxOwners) return out;
+  return fmt::format("{} and {} more; -o json lists all", out,
+                     WithSeparators(value.uses.size() - kMaxOwners));
 }
 
 /// What to do with text that is too long for its line.
@@ -60,7 +66,7 @@ class Listing {
         out += margin + value + "\n";
         continue;
       }
-      const size_t room = paint.width() - column;
+      const size_t room = std::max(paint.width(), column + kGap) - column;
       std::string lines =
           overflow == Overflow::kWrap
               ? Wrapped(text, column, paint.width())

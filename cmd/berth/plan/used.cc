@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/go_text.h"
 #include "berth/plan/used_services.h"
 #include "berth/text.h"
 #include "codec/json.h"
@@ -40,7 +41,7 @@ std::optional<U128> ReadPort(std::string_view text) {
 }
 
 base::Result<Use> ReadValue(std::string_view text) {
-  const std::string shown = Quoted(Shortened(text, kMaxShown, "..."));
+  const std::string shown = base::GoQuoted(Shortened(text, kMaxShown, "..."));
   if (text.find_first_of(".:") == kNone) {
     const std::optional<U128> port = ReadPort(text);
     if (port) return Use{.kind = ValueKind::kNodePort, .value = *port};
@@ -55,6 +56,11 @@ base::Result<Use> ReadValue(std::string_view text) {
   return Use{.kind = v4 ? ValueKind::kIpv4 : ValueKind::kIpv6, .value = addr->bits()};
 }
 
+tl::unexpected<base::Error> TooMany() {
+  return Bad(
+      fmt::format("holds more than {} values, the most that are read", WithSeparators(kMaxUses)));
+}
+
 base::Result<Used> ReadList(std::string_view text) {
   Used used{.format = UsedFormat::kList};
   for (size_t number = 1; !text.empty(); ++number) {
@@ -63,11 +69,14 @@ base::Result<Used> ReadList(std::string_view text) {
     text.remove_prefix(end == kNone ? text.size() : end + 1);
     if (line.empty()) continue;
     const size_t blank = line.find_first_of(kBlanks);
+    // What kubectl's custom columns print for a headless Service and for no node port.
+    if (const auto first = line.substr(0, blank); first == "None" || first == "<none>") continue;
     base::Result<Use> use = ReadValue(line.substr(0, blank));
     if (!use) return Bad(fmt::format("line {}: {}", number, use.error().message));
     if (blank != kNone) use->owner = Trimmed(line.substr(blank));
     use->line = number;
     used.uses.push_back(*std::move(use));
+    if (used.uses.size() > kMaxUses) return TooMany();
   }
   return used;
 }
@@ -101,7 +110,9 @@ base::Result<Used> ReadUsed(std::string_view text) {
   const base::Result<codec::Value> document =
       codec::ParseJson(text, {.bytes = kMaxUsedBytes, .depth = 256});
   if (!document) return Bad(document.error().message);
-  return ReadServices(*document);
+  base::Result<Used> used = ReadServices(*document);
+  if (used && used->uses.size() > kMaxUses) return TooMany();
+  return used;
 }
 
 }  // namespace berth::cli

@@ -15,8 +15,10 @@
 
 namespace berth::cli {
 
-/// The longest text ReadUsed takes: more than any cluster exports, little enough to hold in memory.
+/// The longest text ReadUsed takes, and the most values: many times what a cluster of 100,000
+/// Services exports, and little enough to hold in memory.
 inline constexpr size_t kMaxUsedBytes = size_t{256} * 1024 * 1024;
+inline constexpr size_t kMaxUses = 2'000'000;
 
 enum class UsedFormat : uint8_t { kList, kServices };
 

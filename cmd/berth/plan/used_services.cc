@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/go_text.h"
 #include "berth/text.h"
 #include "ip/addr.h"
 
@@ -113,7 +114,7 @@ void ServiceReader::ReadOwner(const Value& service) {
   const std::string_view space = String(*metadata, "namespace", "metadata");
   if (name.empty()) return Fail("metadata.name", "is missing");
   owner_ = space.empty() ? std::string(name) : fmt::format("{}/{}", space, name);
-  if (!problem_) where_ = "Service " + Printable(owner_);
+  if (!problem_) where_ = "Service " + base::ToVisible(owner_);
 }
 
 void ServiceReader::Add(ValueKind kind, U128 value) {
@@ -124,7 +125,7 @@ void ServiceReader::AddAddress(std::string_view text, std::string_view path) {
   if (text.empty() || text == "None") return;
   // As Kubernetes reads what it has stored: text from before its strict rules is still an address.
   const std::optional<ip::LooseAddr> loose = ip::ParseAddrLoose(text);
-  if (!loose) return Fail(path, fmt::format("{} is not an IP address", Quoted(text)));
+  if (!loose) return Fail(path, fmt::format("{} is not an IP address", base::GoQuoted(text)));
   const bool v4 = loose->addr.family() == ip::Family::kV4;
   Add(v4 ? ValueKind::kIpv4 : ValueKind::kIpv6, loose->addr.bits());
 }
@@ -233,7 +234,7 @@ base::Result<Used> ReadServices(const Value& document) {
   }
   if (*kind_text != "List" && *kind_text != "ServiceList") {
     return Bad(fmt::format("holds a {}; use the output of `kubectl get svc -A -o json`",
-                           Quoted(*kind_text)));
+                           base::GoQuoted(*kind_text)));
   }
   const Value* items = FindSet(document, "items");
   if (items == nullptr) return Used{.format = UsedFormat::kServices};

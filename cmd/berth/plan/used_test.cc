@@ -80,6 +80,18 @@ TEST(UsedListTest, ProblemsNameTheLine) {
   EXPECT_LT(Problem(std::string(100'000, 'x')).size(), 200u);
 }
 
+TEST(UsedListTest, PassesOverWhatKubectlPrintsForNothing) {
+  EXPECT_THAT(Texts(Read("None a/headless\n<none>\n10.0.0.1 a/b\n")), ElementsAre("10.0.0.1 a/b"));
+}
+
+TEST(UsedListTest, TooManyValuesAreRefused) {
+  std::string list;
+  for (size_t i = 0; i <= kMaxUses; ++i) list += "1\n";
+  const auto used = ReadUsed(list);
+  ASSERT_FALSE(used.has_value());
+  EXPECT_EQ(used.error().message, "holds more than 2,000,000 values, the most that are read");
+}
+
 TEST(UsedListTest, RecognizesWhatItCannotRead) {
   EXPECT_THAT(Problem("apiVersion: v1\nkind: List\n"), HasSubstr("-o json"));
   EXPECT_THAT(Problem("---\n"), HasSubstr("looks like YAML"));
