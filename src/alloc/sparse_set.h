@@ -2,8 +2,8 @@
 // what is held and the width costs nothing (an IPv6 /64, a /48).
 //
 // A free value is found by drawing at random until one is free. That takes one draw nearly always,
-// because the owner goes over to a DenseSet before more than one value in 128 is held; only a band
-// of more than 2^30 values never does, and nobody can hold an eighth of one.
+// because the owner goes over to a DenseSet before more than one value in 128 is held. Only a band
+// of more than 2^30 values never does; to hold a good part of one would take gigabytes.
 //
 // Growing a hash set moves what it holds: a put is cheap on average, not each time. Ordered walks
 // sort.
