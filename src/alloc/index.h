@@ -67,6 +67,7 @@ class Index {
   StateCounts Counts(Band band) const;
   StateCounts Counts() const;
 
+  /// Whether the band is a bitmap now; it may be hash sets instead, or empty.
   bool IsBitmap(Band band) const;
 
   // The walks below sort what is held if the band is not a bitmap: then they take time in
