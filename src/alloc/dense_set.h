@@ -82,7 +82,7 @@ class DenseSet {
   struct FreeDeleter {
     void operator()(uint64_t* words) const { std::free(words); }
   };
-  /// Zeroed by the kernel on first touch, so that an empty set costs next to nothing.
+  /// From calloc, so that pages of a large plane that nobody has touched cost nothing.
   using Plane = std::unique_ptr<uint64_t[], FreeDeleter>;
 
   Plane MakePlane() const;

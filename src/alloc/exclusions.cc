@@ -17,11 +17,11 @@ size_t CountLeading(const std::vector<Interval>& parts, const Condition& conditi
 
 Exclusions Exclusions::Of(const std::vector<Interval>& excluded, const Interval& band) {
   Exclusions result;
-  for (const Interval& part : excluded) {
-    if (part.last < band.first || part.first > band.last) continue;
+  for (const Interval& each : excluded) {
+    const auto part = Intersection(each, band);
+    if (!part) continue;
     result.excluded_before_.push_back(result.Total());
-    result.parts_.push_back({std::max(part.first, band.first) - band.first,
-                             std::min(part.last, band.last) - band.first});
+    result.parts_.push_back({part->first - band.first, part->last - band.first});
   }
   return result;
 }

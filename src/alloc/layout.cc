@@ -17,8 +17,7 @@ uint64_t BandFormula(U128 size, unsigned step, uint64_t max) {
 std::vector<Interval> Clipped(const std::vector<Interval>& intervals, const Interval& span) {
   std::vector<Interval> clipped;
   for (const Interval& each : intervals) {
-    const Interval part{std::max(each.first, span.first), std::min(each.last, span.last)};
-    if (part.first <= part.last) clipped.push_back(part);
+    if (const auto part = Intersection(each, span)) clipped.push_back(*part);
   }
   return clipped;
 }
@@ -37,8 +36,7 @@ std::vector<Unusable> UnusableOf(const ip::Cidr& cidr) {
     unusable.push_back({{all.first, all.first}, "network (subnet-router anycast) address"});
   }
   const auto add_overlap = [&](const Interval& block, std::string_view why) {
-    const Interval overlap{std::max(all.first, block.first), std::min(all.last, block.last)};
-    if (overlap.first <= overlap.last) unusable.push_back({overlap, why});
+    if (const auto overlap = Intersection(all, block)) unusable.push_back({*overlap, why});
   };
   add_overlap(kNameless, "in ::/96, whose decimal names belong to IPv4 addresses");
   add_overlap(kMapped, "IPv4-mapped (::ffff:0:0/96), which Kubernetes does not accept");
@@ -46,6 +44,12 @@ std::vector<Unusable> UnusableOf(const ip::Cidr& cidr) {
 }
 
 }  // namespace
+
+std::optional<Interval> Intersection(const Interval& a, const Interval& b) {
+  const Interval both{std::max(a.first, b.first), std::min(a.last, b.last)};
+  if (both.first > both.last) return std::nullopt;
+  return both;
+}
 
 std::vector<Interval> MergedIntervals(std::vector<Interval> intervals) {
   std::sort(intervals.begin(), intervals.end(),
@@ -108,14 +112,12 @@ base::Result<Layout> Layout::Make(Interval all, std::vector<Unusable> unusable,
     layout.usable_ = all.Size() - unusable_inside;
     layout.excluded_ = MergedIntervals(Clipped(holes, all));
   }
-  const U128 wanted = options.static_band.value_or(
-      layout.span_ ? std::min<U128>(formula_band, layout.span_->Size()) : 0);
-  const U128 available = layout.span_ ? layout.span_->Size() : 0;
-  if (wanted > available) {
+  const U128 wanted = options.static_band.value_or(layout.span_ ? formula_band : 0);
+  if (wanted > layout.usable_) {
     return base::Fail(
         base::Reason::kInvalid,
         fmt::format("a static band of {} does not fit: the range has {} usable values",
-                    base::ToDecimal(wanted), base::ToDecimal(available)));
+                    base::ToDecimal(wanted), base::ToDecimal(layout.usable_)));
   }
   layout.static_size_ = wanted;
   return layout;

@@ -28,6 +28,9 @@ struct Interval {
   constexpr bool operator==(const Interval&) const = default;
 };
 
+/// What two intervals have in common; nothing when they are apart.
+std::optional<Interval> Intersection(const Interval& a, const Interval& b);
+
 /// The same values in ascending, disjoint intervals that do not touch.
 std::vector<Interval> MergedIntervals(std::vector<Interval> intervals);
 

@@ -178,6 +178,11 @@ TEST(LayoutTest, ABandLargerThanTheRangeIsRefused) {
   EXPECT_EQ(layout.error().message,
             "a static band of 255 does not fit: the range has 254 usable values");
   EXPECT_FALSE(LayoutOf(*ip::ParseCidr("10.0.0.0/32"), {.static_band = 1}).has_value());
+  // The addresses of ::/0 that have no name of their own do not count.
+  const ip::Cidr all = *ip::ParseCidr("::/0");
+  const U128 usable = LayoutOf(all)->Usable();
+  EXPECT_TRUE(LayoutOf(all, {.static_band = usable}).has_value());
+  EXPECT_FALSE(LayoutOf(all, {.static_band = usable + 1}).has_value());
 }
 
 TEST(LayoutTest, ExclusionsAreClippedSortedAndMerged) {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
+#include "alloc/exclusions.h"
 #include "base/go_text.h"
 #include "berth/text.h"
 #include "ip/cidr.h"
@@ -14,7 +14,6 @@ namespace berth::cli {
 namespace {
 
 using alloc::Band;
-using alloc::Interval;
 
 constexpr U128 kTenth = 10;
 
@@ -42,20 +41,10 @@ std::string PortProblem(std::string_view text, const std::string& problem) {
   return "must be a CIDR such as 10.96.0.0/16 or a port range such as 30000-32767";
 }
 
-U128 UsableIn(const Interval& span, const std::vector<Interval>& excluded) {
-  U128 usable = span.Size();
-  for (const Interval& hole : excluded) {
-    const U128 first = std::max(hole.first, span.first);
-    const U128 last = std::min(hole.last, span.last);
-    if (first <= last) usable -= last - first + 1;
-  }
-  return usable;
-}
-
 BandPlan PlanBand(const alloc::Layout& layout, Band band, EmptyReason why_empty) {
   BandPlan plan{.band = band, .span = layout.BandSpan(band)};
   if (plan.span) {
-    plan.usable = UsableIn(*plan.span, layout.excluded());
+    plan.usable = plan.span->Size() - alloc::Exclusions::Of(layout.excluded(), *plan.span).Total();
   } else {
     plan.why_empty = layout.span() ? why_empty : EmptyReason::kNothingUsable;
   }

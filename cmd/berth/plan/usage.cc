@@ -48,9 +48,7 @@ void AddRun(const Interval& run, const RangePlan& range, RangeUsage& usage) {
   for (const auto& [plan, band] : {std::pair(&range.static_band, &usage.static_band),
                                    std::pair(&range.dynamic_band, &usage.dynamic_band)}) {
     if (!plan->span) continue;
-    const Interval part{std::max(run.first, plan->span->first),
-                        std::min(run.last, plan->span->last)};
-    if (part.first <= part.last) band->free_runs.push_back(part);
+    if (const auto part = Intersection(run, *plan->span)) band->free_runs.push_back(*part);
   }
 }
 
