@@ -16,6 +16,9 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
                     -fno-omit-frame-pointer)
+if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  add_compile_options(-Wthread-safety)
+endif()
 
 find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
