@@ -16,8 +16,10 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
                     -fno-omit-frame-pointer)
-if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-Wthread-safety)
+else()
+  add_compile_options(-Wno-restrict)  # g++ 12 warns of "x" + std::string, for no reason.
 endif()
 
 find_package(fmt REQUIRED)
@@ -30,12 +32,13 @@ if(BERTH_TESTS)
   include(GoogleTest)
 endif()
 
-# berth_test(<name> LABEL <fast|slow> SOURCES <file...> DEPS <module...>)
-# One test program; each of its cases becomes a ctest case carrying the label.
+# berth_test(<name> LABEL <fast|slow|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
+# One test program; each of its cases becomes a ctest case carrying the label. SERIAL: for tests
+# that need the machine for themselves; no other test runs beside them.
 function(berth_test name)
-  cmake_parse_arguments(arg "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
-  if(arg_LABEL STREQUAL fast)
+  if(arg_LABEL STREQUAL "fast")
     # What is tested is optimized; the tests themselves need not be, and compile in half the time.
     target_compile_options(${name} PRIVATE -O0)
   endif()
@@ -43,7 +46,7 @@ function(berth_test name)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main rapidcheck
                                         rapidcheck_gtest)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL} TIMEOUT 1800
-                       SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+                       RUN_SERIAL ${arg_SERIAL} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
 endfunction()
 
 # berth_module(<name> SOURCES <file...> [DEPS <module...>] [LIBS <target...>])
@@ -63,7 +66,7 @@ function(berth_module name)
     foreach(label fast slow)
       if(${label})
         set(program ${name}_test)
-        if(label STREQUAL slow)
+        if(label STREQUAL "slow")
           set(program ${name}_slow_test)
         endif()
         berth_test(${program} LABEL ${label} SOURCES ${${label}} DEPS ${name})

@@ -19,6 +19,11 @@
 #define BERTH_THREAD_ATTRIBUTE(x)
 #endif
 
+// abseil's containers bring some of these along, to the same effect.
+#undef GUARDED_BY
+#undef PT_GUARDED_BY
+#undef NO_THREAD_SAFETY_ANALYSIS
+
 #define CAPABILITY(name) BERTH_THREAD_ATTRIBUTE(capability(name))
 #define SCOPED_CAPABILITY BERTH_THREAD_ATTRIBUTE(scoped_lockable)
 #define GUARDED_BY(x) BERTH_THREAD_ATTRIBUTE(guarded_by(x))

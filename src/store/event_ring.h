@@ -4,11 +4,16 @@
 //
 // Threads: all functions may be called from any thread. Append is called by one thread at a time,
 // in order of revisions. The ring outlives its cursors and the History outlives the ring.
+//
+// Wakes: a cursor is armed by a Poll that finds nothing; the first Append (or Break, or Fail) that
+// concerns it wakes it, on the thread that called that, with no lock of the ring held. A cursor's
+// destructor waits for a wake of it that is under way on another thread; so a cursor must not be
+// destroyed inside its wake, nor while holding a lock that its wake takes.
 #pragma once
 
 #include <functional>
 #include <memory>
-#include <span>
+#include <string>
 #include <vector>
 
 #include "base/mutex.h"
@@ -39,9 +44,11 @@ class EventRing {
   EventRing& operator=(const EventRing&) = delete;
 
   /// Adds events in order of revisions and moves the head to `head`, the progress of cursors that
-  /// have read everything; wakes the cursors whose prefix is met (all of them when their progress
-  /// was asked for by `wake_all`).
+  /// have read everything; wakes the armed cursors whose prefix is met (all of them with
+  /// `wake_all`, so that they see their progress). The newest event stays whatever its size.
   void Append(std::vector<Event> events, Revision head, bool wake_all = false);
+  /// The same for events that are shared already.
+  void AppendShared(std::vector<EventPtr> events, Revision head, bool wake_all = false);
 
   /// New watches from before `compacted` are expired. Running ones go on as long as the ring or
   /// history has what they need.
@@ -54,6 +61,7 @@ class EventRing {
   /// Every cursor gets this error; for an engine that is shutting down or beyond repair.
   void Fail(base::Error error);
 
+  /// A cursor over the events of the prefix after `request.after`. `wake` as in Engine::StartWatch.
   std::unique_ptr<Watch> Start(WatchRequest request, std::function<void()> wake);
 
   Revision Head() const;
@@ -62,7 +70,7 @@ class EventRing {
 
  private:
   class Cursor;
-  struct State;
+  class State;
 
   const std::unique_ptr<State> state_;
 };

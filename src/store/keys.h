@@ -13,6 +13,9 @@ inline constexpr std::string_view kCompactKey = "/registry/berth.io/compact";
 inline constexpr std::string_view kTickKey = "/registry/berth.io/tick";
 inline constexpr std::string_view kProcessFencePrefix = "/registry/berth.io/fence/process/";
 
+/// Held by a store while another one's state is being copied into it (store/copy.h).
+inline constexpr std::string_view kCopyNoteKey = "/registry/berth.io/copying";
+
 /// Whether the key is an engine's own (marker, compaction clock, tick, process fences).
 constexpr bool IsEngineKey(std::string_view key) {
   return key == kMarkerKey || key == kCompactKey || key == kTickKey ||

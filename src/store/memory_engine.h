@@ -1,6 +1,11 @@
 // The engine for tests and simulation: everything in memory, deterministic, and able to misbehave
-// on command. Expiry follows the clock it is given, when somebody calls Tick (or any other
-// function).
+// on command. The same calls with the same faults, clock and random numbers give the same answers,
+// revisions, events and wakes in the same order. Expiry follows the clock it is given, when
+// somebody calls Tick (or any other function).
+//
+// Threads: it has none of its own. Replies and wakes come inside the calls, in the order of the
+// commits: usually the caller's own before its call returns, but a call made inside a reply, or
+// while another thread is in a call, may leave its reply to that one.
 #pragma once
 
 #include <cstddef>
@@ -24,11 +29,12 @@ enum class Fault : uint8_t {
 };
 
 struct MemoryOptions {
-  Revision base;
+  Revision base = {};  // Revisions begin above it; what lies before is compacted.
   size_t history_bytes = size_t{64} << 20;  // Older events are compacted away.
   size_t ring_bytes = size_t{16} << 20;
-  /// Asked for every commit, in order; empty: no faults.
-  std::function<Fault(const Txn&)> fault;
+  /// Asked for every commit that keeps the limits, in order; empty: no faults. Must not call into
+  /// the engine.
+  std::function<Fault(const Txn&)> fault = {};
 };
 
 class MemoryEngine : public Engine {

@@ -29,23 +29,24 @@ struct Revision {
 
 /// A key as it is at some revision.
 struct Entry {
-  std::string key;
-  std::string value;
-  Revision revision;                        // Of its last put.
-  std::optional<std::chrono::seconds> ttl;  // What is left of it; only when asked for, rounded up.
+  std::string key = {};
+  std::string value = {};
+  Revision revision = {};  // Of its last put.
+  /// What is left of it; only when asked for, rounded up.
+  std::optional<std::chrono::seconds> ttl = {};
 
   bool operator==(const Entry&) const = default;
 };
 
 /// Holds if the last put of `key` has exactly this revision; revision 0: if `key` does not exist.
 struct Compare {
-  std::string key;
-  Revision revision;
+  std::string key = {};
+  Revision revision = {};
 };
 
 struct Put {
-  std::string key;
-  std::string value;
+  std::string key = {};
+  std::string value = {};
   std::chrono::seconds ttl{0};  // The key is deleted this long after the put; 0: never.
 };
 
@@ -53,15 +54,15 @@ struct Put {
 /// the order of `puts`, then of `deletes`. Deleting what does not exist is not an event. A key may
 /// be written only once; compares may name any key, each once.
 struct Txn {
-  std::vector<Compare> compares;
-  std::vector<Put> puts;
-  std::vector<std::string> deletes;
+  std::vector<Compare> compares = {};
+  std::vector<Put> puts = {};
+  std::vector<std::string> deletes = {};
 };
 
 /// A compare that did not hold.
 struct Conflict {
-  size_t compare = 0;            // Its place in Txn::compares.
-  std::optional<Entry> current;  // What is there instead; nothing: the key does not exist.
+  size_t compare = 0;                 // Its place in Txn::compares.
+  std::optional<Entry> current = {};  // What is there instead; nothing: the key does not exist.
 };
 
 enum class Outcome : uint8_t {
@@ -73,17 +74,17 @@ enum class Outcome : uint8_t {
 
 struct TxnReply {
   Outcome outcome = Outcome::kUnknown;
-  std::vector<Revision> puts;       // kCommitted: the revision of each.
-  std::vector<Revision> deletes;    // kCommitted: likewise; 0 where there was nothing to delete.
-  std::vector<Conflict> conflicts;  // kConflict: every compare that did not hold.
-  base::Error error;                // kRefused, kUnknown.
+  std::vector<Revision> puts = {};     // kCommitted: the revision of each.
+  std::vector<Revision> deletes = {};  // kCommitted: likewise; 0 where there was nothing to delete.
+  std::vector<Conflict> conflicts = {};  // kConflict: every compare that did not hold.
+  base::Error error = {};                // kRefused, kUnknown.
 };
 
 struct ScanRequest {
-  std::string prefix;
-  std::string after;    // Continues behind this key; empty: from the beginning.
-  Revision at;          // The state right after this revision; 0: as it is now.
-  size_t limit = 1000;  // Entries in a page, at least 1; kMaxPageEntries at most.
+  std::string prefix = {};
+  std::string after = {};  // Continues behind this key; empty: from the beginning.
+  Revision at = {};        // The state right after this revision; 0: as it is now.
+  size_t limit = 1000;     // Entries in a page, at least 1; kMaxPageEntries at most.
   bool keys_only = false;
   bool with_ttl = false;  // Costs extra on etcd. Of past states it is what is left of it now.
 };
@@ -91,37 +92,37 @@ struct ScanRequest {
 /// A page may hold fewer entries than asked for (kMaxPageBytes) and still have `more` behind it;
 /// it then holds at least one.
 struct ScanPage {
-  std::vector<Entry> entries;  // In order of keys, as bytes.
+  std::vector<Entry> entries = {};  // In order of keys, as bytes.
   bool more = false;
-  Revision at;  // For the next page's ScanRequest::at.
+  Revision at = {};  // For the next page's ScanRequest::at.
 };
 
 struct Event {
   enum class Type : uint8_t { kPut, kDelete };
 
   Type type = Type::kPut;
-  std::string key;
-  std::string value;  // Of a put.
-  Revision revision;
-  std::optional<Entry> previous;  // What the key held before, unless that is compacted by now.
+  std::string key = {};
+  std::string value = {};  // Of a put.
+  Revision revision = {};
+  std::optional<Entry> previous = {};  // What the key held before, unless that is compacted by now.
 };
 
 using EventPtr = std::shared_ptr<const Event>;
 
 struct WatchBatch {
-  std::vector<EventPtr> events;  // In order of revisions.
-  Revision progress;             // Every event of the prefix up to here has been handed out.
+  std::vector<EventPtr> events = {};  // In order of revisions.
+  Revision progress = {};             // Every event of the prefix up to here has been handed out.
 };
 
 struct WatchRequest {
-  std::string prefix;
-  Revision after;  // Events with higher revisions. Not reached yet: waits for it.
+  std::string prefix = {};
+  Revision after = {};  // Events with higher revisions. Not reached yet: waits for it.
 };
 
 /// Whether writes are taken, and if not, why; for readiness probes and for people.
 struct Health {
   bool writable = true;
-  std::string why;
+  std::string why = {};
 };
 
 template <typename T>
@@ -135,6 +136,8 @@ inline constexpr size_t kMaxCompares = 4096;
 /// Keys, values, and kTxnItemBytes for each compare, put and delete. Below etcd's 1.5 MiB.
 inline constexpr size_t kMaxTxnBytes = 1'400'000;
 inline constexpr size_t kTxnItemBytes = 64;
+/// A hundred years: longer ones overflow clocks, and etcd refuses them from about 285 on.
+inline constexpr std::chrono::seconds kMaxTtl{3'155'760'000};
 inline constexpr size_t kMaxPageEntries = 10'000;
 inline constexpr size_t kMaxPageBytes = size_t{8} << 20;
 
