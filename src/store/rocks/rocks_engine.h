@@ -26,12 +26,12 @@
 namespace berth::store::rocks {
 
 struct RocksOptions {
-  std::string directory;   // Made when missing, its parent must be there.
-  bool sync = true;        // Off: for measuring only; what was replied can be lost.
-  bool create = true;      // Off: a directory without a store is an error.
-  bool read_only = false;  // Open for reading alone; takes the directory's lock all the same.
+  std::string directory = {};  // Made when missing, its parent must be there.
+  bool sync = true;            // Off: for measuring only; what was replied can be lost.
+  bool create = true;          // Off: a directory without a store is an error.
+  bool read_only = false;      // Open for reading alone; takes the directory's lock all the same.
   /// Of a store that is being made: revisions begin above it, what lies before is compacted.
-  Revision base;
+  Revision base = {};
   std::chrono::seconds history_age{600};
   size_t history_bytes = size_t{256} << 20;
   size_t ring_bytes = size_t{16} << 20;

@@ -1,0 +1,43 @@
+// Keeps the last bit of a disk free: writes are refused before it is full, so that reads, flushes
+// and compactions have room to go on. Looks at the disk at most ten times a second.
+//
+// Threads: every function may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "base/mutex.h"
+#include "base/result.h"
+
+namespace berth::store::rocks {
+
+class DiskGuard {
+ public:
+  using FreeBytes = std::function<base::Result<uint64_t>(const std::string& directory)>;
+
+  DiskGuard(std::string directory, uint64_t min_free, FreeBytes free_bytes);
+
+  /// Why writes are refused at present, or nothing.
+  std::optional<base::Error> Refusal();
+
+  /// Whether there is no room even for the small writes that give up history, which is what frees
+  /// space in the end.
+  bool IsExhausted();
+
+ private:
+  uint64_t Look() EXCLUDES(mutex_);
+
+  const std::string directory_;
+  const uint64_t min_free_;
+  const FreeBytes free_bytes_;
+  base::Mutex mutex_;
+  std::optional<std::chrono::steady_clock::time_point> looked_ GUARDED_BY(mutex_);
+  uint64_t free_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace berth::store::rocks

@@ -1,0 +1,218 @@
+#include "store/rocks/group.h"
+
+#include <chrono>
+#include <utility>
+
+#include "store/rocks/layout.h"
+#include "store/rocks/versions.h"
+
+namespace berth::store::rocks {
+namespace {
+
+constexpr size_t kMaxGroupBytes = size_t{1} << 20;
+constexpr size_t kMaxGroupTxns = 512;
+
+/// What a row takes beyond its key and value, roughly.
+constexpr uint64_t kRowBytes = 16;
+
+}  // namespace
+
+void Group::Begin(const Database& database, Revision first, int64_t now) {
+  database_ = &database;
+  now_ = now;
+  first_ = first;
+  next_ = first;
+  bytes_ = 0;
+  history_bytes_ = 0;
+  batch_.Clear();
+  log_record_.clear();
+  // As many as last time, probably.
+  const size_t expected = changes_.size();
+  events_.clear();
+  events_.reserve(expected);
+  changes_.clear();
+  written_.clear();
+  written_.reserve(expected);
+  replies_.clear();
+}
+
+bool Group::IsFull() const { return bytes_ >= kMaxGroupBytes || replies_.size() >= kMaxGroupTxns; }
+
+void Group::Add(Waiting waiting) {
+  Pending& pending = replies_.emplace_back();
+  pending.done = std::move(waiting.done);
+  TxnReply& reply = pending.reply;
+  if (!Compare(waiting, reply) || !ReadPrevious(waiting, reply)) return;
+
+  reply.outcome = Outcome::kCommitted;
+  size_t write = 0;
+  const KeyHash* hash = waiting.hashes.data() + waiting.txn.compares.size();
+  reply.puts.reserve(waiting.txn.puts.size());
+  for (Put& put : waiting.txn.puts) {
+    reply.puts.push_back(next_);
+    ApplyPut(std::move(put), hash[write], previous_[write]);
+    ++write;
+  }
+  reply.deletes.reserve(waiting.txn.deletes.size());
+  for (std::string& key : waiting.txn.deletes) {
+    Previous& previous = previous_[write];
+    reply.deletes.push_back(previous.revision ? next_ : Revision{});
+    if (previous.revision) ApplyDelete(std::move(key), hash[write], previous);
+    ++write;
+  }
+}
+
+Group::Place Group::Find(const KeyHash& key) const {
+  if (const auto found = written_.find(key); found != written_.end()) {
+    const Event& event = *events_[found->second.event];
+    if (event.type == Event::Type::kDelete) return {};
+    return {.revision = event.revision, .event = &event, .deadline = found->second.deadline};
+  }
+  return {.revision = index_.Find(key)};
+}
+
+/// Fetches what is at `place`; false, and the reply refused, when it cannot be read.
+bool Group::Read(std::string_view key, const Place& place, Previous& previous,
+                 TxnReply& reply) const {
+  previous.revision = place.revision;
+  if (place.event != nullptr) {
+    previous.deadline = place.deadline;
+    previous.value = place.event->value;
+    return true;
+  }
+  StoredVersion version;
+  const rocksdb::Status status = ReadVersion(*database_, key, place.revision, nullptr, version);
+  if (!status.ok()) {
+    reply =
+        TxnReply{.outcome = Outcome::kRefused, .error = DatabaseError("read", directory_, status)};
+    return false;
+  }
+  previous.deadline = version.deadline;
+  previous.value = std::move(version.value);
+  return true;
+}
+
+bool Group::Compare(const Waiting& waiting, TxnReply& reply) const {
+  for (size_t i = 0; i < waiting.txn.compares.size(); ++i) {
+    const store::Compare& compare = waiting.txn.compares[i];
+    const Place place = Find(waiting.hashes[i]);
+    if (place.revision == compare.revision) continue;
+    Conflict conflict{.compare = i};
+    if (place.revision) {
+      Previous current;
+      if (!Read(compare.key, place, current, reply)) return false;
+      conflict.current = Entry{
+          .key = compare.key, .value = std::move(current.value), .revision = current.revision};
+    }
+    reply.conflicts.push_back(std::move(conflict));
+  }
+  if (reply.conflicts.empty()) return true;
+  reply.outcome = Outcome::kConflict;
+  return false;
+}
+
+/// What each write replaces; all of it before any is applied, so that one that cannot be read
+/// leaves no trace.
+bool Group::ReadPrevious(const Waiting& waiting, TxnReply& reply) {
+  const Txn& txn = waiting.txn;
+  const KeyHash* hash = waiting.hashes.data() + txn.compares.size();
+  previous_.resize(txn.puts.size() + txn.deletes.size());
+  for (size_t i = 0; i < previous_.size(); ++i) {
+    const Place place = Find(hash[i]);
+    previous_[i].revision = place.revision;
+    if (!place.revision) continue;
+    const std::string& key =
+        i < txn.puts.size() ? txn.puts[i].key : txn.deletes[i - txn.puts.size()];
+    if (!Read(key, place, previous_[i], reply)) return false;
+  }
+  return true;
+}
+
+void Group::ApplyPut(Put put, const KeyHash& hash, Previous& previous) {
+  int64_t deadline = 0;
+  if (put.ttl.count() > 0) deadline = now_ + std::chrono::milliseconds(put.ttl).count();
+  const DataSuffix suffix = EncodeDataSuffix(next_);
+  version_head_.clear();
+  AppendVersionHead(version_head_, Op::kPut, deadline);
+  const std::array<rocksdb::Slice, 2> key{rocksdb::Slice(put.key),
+                                          rocksdb::Slice(suffix.data(), suffix.size())};
+  const std::array<rocksdb::Slice, 2> value{rocksdb::Slice(version_head_),
+                                            rocksdb::Slice(put.value)};
+  batch_.Put(database_->Handle(Family::kData), rocksdb::SliceParts(key.data(), 2),
+             rocksdb::SliceParts(value.data(), 2));
+  bytes_ += put.key.size() + put.value.size();
+  auto event = std::make_shared<Event>();
+  event->key = std::move(put.key);
+  event->value = std::move(put.value);
+  Note(std::move(event), hash, deadline, previous);
+}
+
+void Group::ApplyDelete(std::string key, const KeyHash& hash, Previous& previous) {
+  version_head_.clear();
+  AppendVersionHead(version_head_, Op::kDelete, 0);
+  batch_.Put(database_->Handle(Family::kData), DataKey(key, next_), version_head_);
+  bytes_ += key.size();
+  history_bytes_ += key.size() + kRowBytes;
+  auto event = std::make_shared<Event>();
+  event->type = Event::Type::kDelete;
+  event->key = std::move(key);
+  Note(std::move(event), hash, 0, previous);
+}
+
+/// What puts and deletes have in common: the log, deadlines, and what later transactions see.
+void Group::Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t deadline,
+                 Previous& previous) {
+  const std::string& key = event->key;
+  const Op op = event->type == Event::Type::kPut ? Op::kPut : Op::kDelete;
+  event->revision = next_;
+  AppendLogEvent(log_record_, {.op = op, .previous = previous.revision, .key = key});
+  rocksdb::ColumnFamilyHandle* expiry = database_->Handle(Family::kExpiry);
+  if (previous.revision) {
+    if (previous.deadline != 0) {
+      batch_.Delete(expiry, ExpiryKey({.at = previous.deadline, .key = key}));
+    }
+    history_bytes_ += key.size() + previous.value.size() + kRowBytes;
+    event->previous =
+        Entry{.key = key, .value = std::move(previous.value), .revision = previous.revision};
+  }
+  if (deadline != 0) {
+    const Number revision = EncodeRevision(next_);
+    batch_.Put(expiry, ExpiryKey({.at = deadline, .key = key}), View(revision));
+  }
+  changes_.push_back({.key = hash, .revision = op == Op::kPut ? next_ : Revision{}});
+  written_.insert_or_assign(hash, Written{.event = events_.size(), .deadline = deadline});
+  events_.push_back(std::move(event));
+  ++next_.value;
+}
+
+void Group::Finish() {
+  if (events_.empty()) return;
+  const Number first = EncodeRevision(first_);
+  batch_.Put(database_->Handle(Family::kLog), View(first), log_record_);
+  history_bytes_ += log_record_.size() + kRowBytes;
+}
+
+void Group::Reply() {
+  for (Pending& pending : replies_) pending.done(std::move(pending.reply));
+  replies_.clear();
+}
+
+void Group::Refuse(const base::Error& error) {
+  for (Pending& pending : replies_) {
+    if (pending.reply.outcome != Outcome::kRefused) {
+      pending.reply = TxnReply{.outcome = Outcome::kRefused, .error = error};
+    }
+  }
+  Reply();
+}
+
+void Group::LeaveOpen(const base::Error& error) {
+  for (Pending& pending : replies_) {
+    const bool open = pending.reply.outcome == Outcome::kCommitted;
+    pending.reply =
+        TxnReply{.outcome = open ? Outcome::kUnknown : Outcome::kRefused, .error = error};
+  }
+  Reply();
+}
+
+}  // namespace berth::store::rocks
