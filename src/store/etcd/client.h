@@ -1,11 +1,15 @@
 // A client of etcd's v3 API: unary calls and watch streams over gRPC, with failover between
 // endpoints, TLS, passwords and deadlines. It knows etcd, and nothing of Berth's keys, revisions or
 // transactions. It says of every failed call whether it may still take effect; it repeats only
-// what is safe to repeat.
+// what is safe to repeat: reads, and writes that no server has taken on. A call for which no
+// endpoint is well waits for one as long as its time lasts.
 //
 // Threads: every function may be called from any thread. Replies come on the client's own threads;
 // they must be quick and must not wait for another call of the client. The destructor cancels what
-// is under way, lets every reply be called, and then returns.
+// is under way (watches as well), lets every reply be called, and then returns.
+//
+// The first client switches off gRPC's own logging, which writes to standard error, for the whole
+// process. Proxies of the environment (http_proxy) are not used.
 #pragma once
 
 #include <chrono>
@@ -36,11 +40,14 @@ struct ClientOptions {
 };
 
 struct CallError {
-  base::Error error;        // What to tell a person; names the endpoint.
+  base::Error error = {};   // What to tell a person; names the endpoint.
   bool ambiguous = false;   // A write that may have happened or may still happen.
   bool never_sent = false;  // No server has seen it.
   int code = 0;             // grpc::StatusCode.
-  std::string text;         // etcd's own words.
+  std::string text = {};    // etcd's own words.
+  /// With `ambiguous`: it has happened or it never will; nothing is under way any more, so reading
+  /// is enough to find out. etcd may apply a write and answer that its database is full.
+  bool settled = false;
 };
 
 template <typename T>

@@ -10,8 +10,8 @@
 // compares this process's fence key and puts a receipt; putting the fence anew makes sure that
 // nothing late can commit any more, then the receipt tells whether it had. A reply waits for that.
 //
-// One watch on the whole prefix feeds the ring that all watches share. When it breaks, it resumes
-// from the last complete revision, on another member if need be.
+// One watch on the whole prefix feeds the ring that all watches share; it begins with the first of
+// them. When it breaks, it resumes from the last complete revision, on another member if need be.
 #pragma once
 
 #include <chrono>
@@ -28,13 +28,14 @@
 
 namespace berth::store::etcd {
 
+class Client;
 struct ClientOptions;
 
 struct EtcdOptions {
   std::string prefix =
       "/registry";  // Without a slash at the end; in etcd only: callers see /registry.
   /// Of a prefix that is being taken into use; see RocksOptions::base.
-  Revision base;
+  Revision base = {};
   bool create = true;        // Off: a prefix without a marker is an error.
   size_t max_txn_ops = 128;  // etcd's --max-txn-ops.
   bool group = true;         // Off: one transaction per etcd Txn, for measuring.
@@ -43,6 +44,9 @@ struct EtcdOptions {
   size_t max_waiting = 65'536;
   size_t ring_bytes = size_t{16} << 20;
   std::chrono::seconds compact_interval{300};  // 0: never; somebody else compacts.
+  /// A transaction that etcd has not taken after so long is refused. One that etcd may have taken
+  /// waits until that is known.
+  std::chrono::milliseconds commit_timeout{30'000};
 };
 
 class EtcdEngine : public Engine {
@@ -53,6 +57,12 @@ class EtcdEngine : public Engine {
                                                         const EtcdOptions& options, SlotCodec slots,
                                                         base::Logger& log,
                                                         const base::Clock& clock);
+
+  /// The same on a client that is connected already; for tests that come between.
+  static base::Result<std::unique_ptr<EtcdEngine>> OpenOn(std::unique_ptr<Client> client,
+                                                          const EtcdOptions& options,
+                                                          SlotCodec slots, base::Logger& log,
+                                                          const base::Clock& clock);
 
   /// History up to here is gone, as far as this process knows.
   virtual Revision Compacted() const = 0;

@@ -1,0 +1,524 @@
+#include "store/etcd/committer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/go_text.h"
+#include "store/check.h"
+#include "store/etcd/explain.h"
+#include "store/keys.h"
+
+namespace berth::store::etcd {
+namespace {
+
+namespace pb = etcdserverpb;
+
+/// How many transactions that may not join a group are passed over to find others that may.
+constexpr size_t kMaxPassedOver = 256;
+
+/// How long the thread sleeps at most while something waits: deadlines are looked at that often.
+constexpr std::chrono::milliseconds kLook{100};
+
+/// A key that has no place in etcd.
+const std::string* Uncovered(const Txn& txn) {
+  for (const Compare& compare : txn.compares) {
+    if (!KeyMap::Covers(compare.key)) return &compare.key;
+  }
+  for (const Put& put : txn.puts) {
+    if (!KeyMap::Covers(put.key)) return &put.key;
+  }
+  for (const std::string& key : txn.deletes) {
+    if (!KeyMap::Covers(key)) return &key;
+  }
+  return nullptr;
+}
+
+std::optional<base::Error> CheckForEtcd(const Txn& txn) {
+  if (auto error = CheckTxn(txn)) return error;
+  if (const std::string* key = Uncovered(txn)) {
+    return base::Error{
+        .reason = base::Reason::kBadRequest,
+        .message = fmt::format("the key {} does not begin with {}", base::GoQuoted(*key), kPrefix)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Committer::Committer(const Context& context, Fence& fence, const CommitterOptions& options,
+                     const MarkerAt& marker, int64_t epoch)
+    : context_(context),
+      fence_(fence),
+      leases_(context),
+      resolver_(context),
+      options_(options),
+      marker_key_(context.layout.keys.ToEtcd(kMarkerKey)),
+      marker_text_(MarkerText(marker.marker)),
+      lanes_(options.lanes),
+      marker_mod_(marker.mod),
+      epoch_(epoch) {
+  for (size_t lane = lanes_.size(); lane > 0; --lane) free_.push_back(lane - 1);
+  thread_ = std::thread([this] { Run(); });
+}
+
+Committer::~Committer() { End(); }
+
+void Committer::Commit(Txn txn, std::function<void(TxnReply)> done) {
+  auto job = std::make_unique<Job>();
+  job->done = std::move(done);
+  ++unsettled_;
+  if (auto error = CheckForEtcd(txn)) return Refuse(std::move(job), *std::move(error));
+  if (unsettled_ > options_.max_waiting) {
+    return Refuse(std::move(job),
+                  {.reason = base::Reason::kTooManyRequests,
+                   .message = fmt::format("{} writes wait for etcd already; try again later",
+                                          options_.max_waiting)});
+  }
+  if (auto error = context_.status.WriteStop()) return Refuse(std::move(job), *std::move(error));
+  job->shape = ShapeOf(txn);
+  job->txn = std::move(txn);
+  job->deadline = context_.clock.Steady() + options_.timeout;
+  Prepare(std::move(job));
+}
+
+/// Gets the leases its puts need, then queues it. Puts with a ttl are rare: one lease at a time.
+void Committer::Prepare(JobPtr job) {
+  if (!job->shape.leased) return Enqueue(std::move(job));
+  for (const Put& put : job->txn.puts) {
+    if (put.ttl.count() == 0 || leases_.IsFresh(put.ttl, job->leases[put.ttl])) continue;
+    const auto ttl = put.ttl;
+    const auto keys =
+        static_cast<size_t>(std::count_if(job->txn.puts.begin(), job->txn.puts.end(),
+                                          [ttl](const Put& other) { return other.ttl == ttl; }));
+    // std::function wants to be copyable.
+    auto shared = std::make_shared<JobPtr>(std::move(job));
+    leases_.Get(ttl, keys, [this, ttl, shared](CallResult<Lease> lease) {
+      JobPtr waiting = std::move(*shared);
+      if (!lease) return Refuse(std::move(waiting), ExplainWrite(lease.error(), context_));
+      if (context_.clock.Steady() >= waiting->deadline) {
+        return Refuse(std::move(waiting), {.reason = base::Reason::kTimeout,
+                                           .message = "etcd grants leases too slowly"});
+      }
+      waiting->leases[ttl] = *lease;
+      Prepare(std::move(waiting));
+    });
+    return;
+  }
+  Enqueue(std::move(job));
+}
+
+void Committer::Enqueue(JobPtr job) {
+  {
+    base::MutexLock lock(mutex_);
+    if (!closing_) {
+      incoming_.push_back(std::move(job));
+      if (!turn_ && asleep_) wake_.NotifyAll();
+      return;
+    }
+  }
+  Refuse(std::move(job), ClosingError());
+}
+
+void Committer::Arrive(size_t lane, CallResult<pb::TxnResponse> reply) {
+  {
+    base::MutexLock lock(mutex_);
+    arrived_.push_back({.lane = lane, .reply = std::move(reply)});
+    if (turn_) return;  // Who has it looks again before passing it on.
+    turn_ = true;
+  }
+  Pump(/*may_wait=*/false);
+}
+
+void Committer::Finish(JobPtr job, TxnReply reply) {
+  --unsettled_;
+  job->done(std::move(reply));
+}
+
+void Committer::Refuse(JobPtr job, base::Error error) {
+  TxnReply reply{.outcome = Outcome::kRefused};
+  reply.error = std::move(error);
+  Finish(std::move(job), std::move(reply));
+}
+
+void Committer::Drain(std::chrono::milliseconds limit) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  base::MutexLock lock(mutex_);
+  closing_ = true;
+  wake_.NotifyAll();
+  while (!ended_ && std::chrono::steady_clock::now() < end) wake_.WaitFor(mutex_, kStopPoll);
+}
+
+void Committer::End() {
+  {
+    base::MutexLock lock(mutex_);
+    closing_ = true;
+    wake_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Committer::Run() {
+  while (AwaitTurn()) Pump(/*may_wait=*/true);
+  SettleRest();
+}
+
+/// Until there is something to do for this thread, which then has the turn. False when it is the
+/// end: then the turn stays here for good.
+bool Committer::AwaitTurn() {
+  base::MutexLock lock(mutex_);
+  for (bool slept = false;; slept = true) {
+    const bool work = !incoming_.empty() || !arrived_.empty() || slept || closing_;
+    if (std::exchange(handed_, false) || (!turn_ && work)) break;
+    asleep_ = true;
+    if (closing_ || tend_) {
+      wake_.WaitFor(mutex_, closing_ ? kStopPoll : kLook);
+    } else {
+      wake_.Wait(mutex_);
+    }
+    asleep_ = false;
+  }
+  turn_ = true;
+  return !closing_ || (free_.size() < lanes_.size() && !context_.stop) || !arrived_.empty();
+}
+
+void Committer::Pump(bool may_wait) {
+  do {
+    Absorb();
+    std::vector<Arrival> arrived;
+    {
+      base::MutexLock lock(mutex_);
+      arrived.swap(arrived_);
+    }
+    for (Arrival& arrival : arrived) Take(std::move(arrival));
+    if (Stuck()) {
+      if (!may_wait) {
+        base::MutexLock lock(mutex_);
+        handed_ = true;
+        wake_.NotifyAll();
+        return;
+      }
+      Unstick();
+    }
+    if (closing_) RefuseAll(ClosingError());
+    RefuseOverdue();
+    Fill();
+  } while (!PassTurn());
+}
+
+void Committer::Absorb() {
+  base::MutexLock lock(mutex_);
+  std::move(incoming_.begin(), incoming_.end(), std::back_inserter(queue_));
+  incoming_.clear();
+}
+
+/// While it is being found out what became of some, the others are to be refused in time.
+void Committer::Meanwhile() {
+  Absorb();
+  if (closing_) RefuseAll(ClosingError());
+  RefuseOverdue();
+}
+
+/// False when there is more to do.
+bool Committer::PassTurn() {
+  base::MutexLock lock(mutex_);
+  if (!incoming_.empty() || !arrived_.empty()) return false;
+  turn_ = false;
+  const bool tended = std::exchange(tend_, !queue_.empty() || Stuck());
+  if ((tend_ && !tended) || closing_) wake_.NotifyAll();
+  return true;
+}
+
+/// What has to wait for etcd.
+void Committer::Unstick() {
+  ResolveLost();
+  if (!fence_gone_) return;
+  if (const auto epoch = fence_.Renew([this] { Meanwhile(); })) {
+    epoch_ = std::max(epoch_, *epoch);
+    fence_gone_ = false;
+  }
+  context_.status.Fine(Status::Area::kUnknown);
+}
+
+bool Committer::MaySend() const {
+  return !queue_.empty() && !free_.empty() && !Stuck() && context_.clock.Steady() >= paused_until_;
+}
+
+void Committer::Fill() {
+  if (queue_.empty()) return;
+  if (auto error = context_.status.WriteStop()) return RefuseAll(*error);
+  while (MaySend()) {
+    auto group = std::make_unique<Group>(context_.layout);
+    Jobs taken;
+    Form(*group, taken);
+    if (taken.empty()) continue;  // All it looked at were refused or wait for a lease.
+    const size_t lane = free_.back();
+    free_.pop_back();
+    Send(lane, std::move(group), std::move(taken));
+  }
+}
+
+void Committer::Form(Group& group, Jobs& taken) {
+  Jobs passed_over;
+  KeySet passed_keys;
+  while (!queue_.empty() && !group.Full() && passed_over.size() < kMaxPassedOver) {
+    JobPtr job = std::move(queue_.front());
+    queue_.pop_front();
+    const bool stale = std::any_of(job->leases.begin(), job->leases.end(), [this](const auto& of) {
+      return !leases_.IsFresh(of.first, of.second);
+    });
+    if (stale) {
+      Prepare(std::move(job));
+      continue;
+    }
+    Group::Added added = Group::Added::kNoRoom;
+    if (taken.empty() || (!job->alone && !passed_keys.Clashes(job->shape))) {
+      added = group.Add(job->txn, job->shape, ModsOf(job->txn), job->leases);
+    }
+    if (added == Group::Added::kYes) {
+      taken.push_back(std::move(job));
+      if (!options_.group || taken.front()->alone) break;
+    } else if (added == Group::Added::kNever) {
+      Refuse(std::move(job), group.WhyNever());
+    } else {
+      passed_keys.Add(job->shape);
+      passed_over.push_back(std::move(job));
+    }
+  }
+  Requeue(std::move(passed_over));
+}
+
+/// What to compare with in etcd; see known.h.
+std::vector<int64_t> Committer::ModsOf(const Txn& txn) const {
+  std::vector<int64_t> mods;
+  mods.reserve(txn.compares.size());
+  for (const Compare& compare : txn.compares) {
+    if (!compare.revision) {
+      mods.push_back(0);
+      continue;
+    }
+    const Place place = context_.layout.revisions.Of(compare.revision);
+    const bool known = place.mod != 0 && place.slot < kFirstDeleteSlot &&
+                       context_.known.Has(compare.key, compare.revision);
+    mods.push_back(known ? place.mod : kNeverMod);
+  }
+  return mods;
+}
+
+void Committer::Send(size_t number, std::unique_ptr<Group> group, Jobs jobs) {
+  Lane& lane = lanes_[number];
+  lane.busy = true;
+  lane.seen = context_.status.Seen();
+  lane.envelope = {.marker_key = marker_key_,
+                   .marker_mod = marker_mod_,
+                   .fence_key = fence_.Key(),
+                   .fence_mod = epoch_,
+                   .receipt_key = fence_.ReceiptKey(number),
+                   .receipt = std::to_string(++lane.count)};
+  lane.group = std::move(group);
+  lane.jobs = std::move(jobs);
+  context_.client.Txn(
+      lane.group->TakeRequest(lane.envelope),
+      [this, number](CallResult<pb::TxnResponse> reply) { Arrive(number, std::move(reply)); });
+}
+
+void Committer::Take(Arrival arrival) {
+  Lane& lane = lanes_[arrival.lane];
+  if (!arrival.reply) return Failed(lane, arrival.reply.error());
+  const pb::TxnResponse& response = *arrival.reply;
+  context_.status.Check(response.header(), lane.seen);
+  const Unpacked unpacked = lane.group->Unpack(response, lane.envelope);
+  switch (unpacked.kind) {
+    case Unpacked::Kind::kDecided:
+      context_.status.Fine(Status::Area::kWrites);
+      backoff_.Reset();
+      last_failure_.clear();
+      return Settle(lane, response.header().revision(), unpacked.members);
+    case Unpacked::Kind::kEnvelope:
+      return MeetEnvelope(lane, unpacked);
+    case Unpacked::Kind::kMalformed:
+      context_.log.Error("etcd's answer to a transaction does not fit it");
+      Lose(lane);
+  }
+}
+
+Committer::Jobs Committer::Free(Lane& lane) {
+  lane.busy = false;
+  if (std::exchange(lane.lost, false)) --lost_;
+  lane.settled.reset();
+  lane.group.reset();
+  free_.push_back(static_cast<size_t>(&lane - lanes_.data()));
+  return std::exchange(lane.jobs, {});
+}
+
+void Committer::Settle(Lane& lane, int64_t mod, const std::vector<MemberResult>& results) {
+  auto replies = lane.group->Replies(mod, results);
+  NoteRevisions(*lane.group, results, replies);
+  Jobs jobs = Free(lane);
+  Jobs again;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (replies[i]) {
+      Finish(std::move(jobs[i]), *std::move(replies[i]));
+    } else {
+      again.push_back(std::move(jobs[i]));
+    }
+  }
+  Requeue(std::move(again));
+}
+
+void Committer::NoteRevisions(const Group& group, const std::vector<MemberResult>& results,
+                              const std::vector<std::optional<TxnReply>>& replies) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    for (const auto& kv : results[i].compared) {
+      if (!kv) continue;
+      const Entry entry = context_.layout.EntryOf(*kv);
+      context_.known.Note(entry.key, entry.revision);
+    }
+    if (!replies[i]) continue;
+    const std::vector<Put>& puts = group.Members()[i].txn->puts;
+    for (size_t put = 0; put < replies[i]->puts.size(); ++put) {
+      context_.known.Note(puts[put].key, replies[i]->puts[put]);
+    }
+  }
+}
+
+/// Marker or fence are not what they were: nothing happened.
+void Committer::MeetEnvelope(Lane& lane, const Unpacked& unpacked) {
+  if (!unpacked.marker || unpacked.marker->value() != marker_text_) {
+    context_.status.Stop(
+        fmt::format("the marker {} in etcd {} while this process was running: the store was "
+                    "{}. Restart Berth to follow it",
+                    marker_key_, unpacked.marker ? "changed" : "was removed",
+                    unpacked.marker ? "converted" : "wiped"),
+        /*reads=*/false);
+  } else {
+    marker_mod_ = std::max(marker_mod_, unpacked.marker->mod_revision());
+  }
+  if (unpacked.fence) {
+    epoch_ = std::max(epoch_, unpacked.fence->mod_revision());
+  } else if (lane.envelope.fence_mod == epoch_) {
+    context_.log.Warn("this process was taken for dead by etcd; its fence is put anew");
+    fence_gone_ = true;
+  }
+  Requeue(Free(lane));
+}
+
+void Committer::Failed(Lane& lane, const CallError& error) {
+  last_failure_ = error.error.message;
+  if (error.ambiguous) {
+    if (error.settled) lane.settled = error;
+    return Lose(lane);
+  }
+  Jobs jobs = Free(lane);
+  if (IsLeaseGone(error)) {
+    for (JobPtr& job : jobs) {
+      for (const auto& [ttl, lease] : job->leases) leases_.Forget(ttl);
+      job->leases.clear();
+      Prepare(std::move(job));
+    }
+    return;
+  }
+  if (IsPassing(error)) {
+    context_.status.Trouble(Status::Area::kWrites, error.error.message);
+    paused_until_ = context_.clock.Steady() + backoff_.Next();
+    return Requeue(std::move(jobs));
+  }
+  if (jobs.size() == 1 || IsNoSpace(error)) {
+    for (JobPtr& job : jobs) Refuse(std::move(job), ExplainWrite(error, context_));
+    return;
+  }
+  // It may be one member's fault: then it is that member's alone.
+  for (JobPtr& job : jobs) job->alone = true;
+  Requeue(std::move(jobs));
+}
+
+void Committer::Lose(Lane& lane) {
+  lane.lost = true;
+  ++lost_;
+}
+
+void Committer::ResolveLost() {
+  if (lost_ == 0) return;
+  const auto meanwhile = [this] { Meanwhile(); };
+  // A fence put after they were sent serves all of them.
+  const bool open = std::any_of(lanes_.begin(), lanes_.end(), [this](const Lane& lane) {
+    return lane.lost && !lane.settled && lane.envelope.fence_mod == epoch_;
+  });
+  if (open) {
+    const auto epoch = fence_.Renew(meanwhile);
+    if (!epoch) return;
+    epoch_ = std::max(epoch_, *epoch);
+  }
+  for (Lane& lane : lanes_) {
+    if (!lane.lost) continue;
+    auto verdict = resolver_.Find(*lane.group, lane.envelope, meanwhile);
+    if (!verdict) return;
+    Resolved(lane, *std::move(verdict));
+  }
+  context_.status.Fine(Status::Area::kUnknown);
+}
+
+void Committer::Resolved(Lane& lane, Verdict verdict) {
+  if (verdict.kind == Verdict::Kind::kCommitted) return Settle(lane, verdict.mod, verdict.members);
+  const std::optional<CallError> settled = std::exchange(lane.settled, {});
+  Jobs jobs = Free(lane);
+  if (verdict.kind == Verdict::Kind::kUnknown) {
+    for (JobPtr& job : jobs) {
+      TxnReply reply;
+      reply.error = verdict.error;
+      Finish(std::move(job), std::move(reply));
+    }
+  } else if (settled) {
+    for (JobPtr& job : jobs) Refuse(std::move(job), ExplainWrite(*settled, context_));
+  } else {
+    Requeue(std::move(jobs));
+  }
+}
+
+/// To the front, in order: they came before what waits.
+void Committer::Requeue(Jobs jobs) {
+  queue_.insert(queue_.begin(), std::make_move_iterator(jobs.begin()),
+                std::make_move_iterator(jobs.end()));
+}
+
+void Committer::RefuseOverdue() {
+  const base::SteadyTime now = context_.clock.Steady();
+  while (!queue_.empty() && queue_.front()->deadline <= now) {
+    JobPtr job = std::move(queue_.front());
+    queue_.pop_front();
+    Refuse(std::move(job),
+           {.reason = base::Reason::kTimeout,
+            .message = fmt::format(
+                "etcd did not take the write within {} s; it did not happen{}{}",
+                std::chrono::duration_cast<std::chrono::seconds>(options_.timeout).count(),
+                last_failure_.empty() ? "" : ". Last it said: ", last_failure_)});
+  }
+}
+
+void Committer::RefuseAll(const base::Error& error) {
+  for (JobPtr& job : std::exchange(queue_, {})) Refuse(std::move(job), error);
+}
+
+/// The engine closes and will not learn any more what became of these.
+void Committer::SettleRest() {
+  std::deque<JobPtr> late;
+  {
+    base::MutexLock lock(mutex_);
+    ended_ = true;
+    late.swap(incoming_);  // Before it was closing.
+    wake_.NotifyAll();
+  }
+  for (JobPtr& job : late) Refuse(std::move(job), ClosingError());
+  for (Lane& lane : lanes_) {
+    if (!lane.busy) continue;
+    for (JobPtr& job : Free(lane)) {
+      TxnReply reply;
+      reply.error = {.reason = base::Reason::kTimeout,
+                     .message = "the store closed before etcd said whether the write happened"};
+      Finish(std::move(job), std::move(reply));
+    }
+  }
+}
+
+}  // namespace berth::store::etcd
