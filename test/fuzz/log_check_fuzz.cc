@@ -1,0 +1,27 @@
+// A log is scanned whatever it holds; what is said of it lies within it; and a log that is cut
+// where the first bad record begins is readable and holds as many records as there were before.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "fuzz/require.h"
+#include "store/rocks/log_check.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using berth::store::rocks::LogScan;
+  using berth::store::rocks::ScanLog;
+  constexpr size_t kSmallestRecord = 7;
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  const LogScan scan = ScanLog(bytes);
+  fuzz::Require((scan.records + scan.records_after) * kSmallestRecord <= size);
+  fuzz::Require(scan.bad_offset.has_value() == !scan.what.empty());
+  if (!scan.bad_offset.has_value()) {
+    fuzz::Require(scan.records_after == 0);
+    return 0;
+  }
+  fuzz::Require(*scan.bad_offset < size);
+  const LogScan cut = ScanLog(bytes.substr(0, *scan.bad_offset));
+  fuzz::Require(!cut.bad_offset.has_value());
+  fuzz::Require(cut.records == scan.records);
+  return 0;
+}
