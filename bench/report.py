@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """Runs the benchmark programs and prints their figures beside their bars.
 
-Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names.
-Each benchmark runs several times, interleaved with the others; the best run is shown, because noise
-only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a person to read.
+Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names: those of
+alloc_bench, and store/embedded, store/etcd, store/watch and store/open.
+Each benchmark of the index runs several times, interleaved with the others; the best run is shown,
+because noise only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a
+person to read.
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
+
+import store_report
 
 REPETITIONS = 7
 
@@ -27,6 +32,8 @@ def run(program, pattern):
                               capture_output=True, text=True).stdout
 
     names = output("--benchmark_list_tests").splitlines()
+    if not names:
+        return {}
     raw = output("--benchmark_format=json", f"--benchmark_repetitions={REPETITIONS}",
                  "--benchmark_min_time=0.05", "--benchmark_enable_random_interleaving=true")
     entries = [e for e in json.loads(raw)["benchmarks"] if e["run_type"] == "iteration"]
@@ -84,9 +91,11 @@ def main():
     build = pathlib.Path(sys.argv[1])
     pattern = sys.argv[2] if len(sys.argv) > 2 else ".*"
     results = run(build / "bench" / "alloc_bench", pattern)
-    print(f"best of {REPETITIONS} interleaved runs")
-    print_picks(results)
-    print_builds(results)
+    if results:
+        print(f"index of addresses and ports: best of {REPETITIONS} interleaved runs")
+        print_picks(results)
+        print_builds(results)
+    store_report.report(build / "bench", re.compile(pattern))
 
 
 if __name__ == "__main__":

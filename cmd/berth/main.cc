@@ -14,6 +14,7 @@
 
 #include "base/go_text.h"
 #include "berth/exit_code.h"
+#include "berth/flags_store.h"
 #include "berth/plan/command.h"
 #include "berth/terminal.h"
 #include "berth/text.h"
@@ -30,6 +31,8 @@ constexpr const char* kProgramExamples =
     "Examples:\n"
     "  berth plan 10.96.0.0/16 30000-32767    which values are safe to hard-code?\n"
     "  berth plan --help                      all about it\n"
+    "  berth snapshot save --data-dir /var/lib/berth berth.snap\n"
+    "  berth migrate --from embedded:/var/lib/berth --to etcd:http://127.0.0.1:2379\n"
     "\n"
     "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
 
@@ -106,13 +109,23 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
+/// "plan, serve and version": the commands there are.
+std::string CommandNames(const CLI::App& app, std::string_view last) {
+  std::string names;
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (i > 0) names += i + 1 < commands.size() ? ", " : fmt::format(" {} ", last);
+    names += commands[i]->get_name();
+  }
+  return names;
+}
+
 std::string Unexpected(const CLI::App& command, const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
   if (first.starts_with('-')) return fmt::format("{}: no such flag", base::GoQuoted(first));
-  if (command.get_parent() != nullptr)
-    return fmt::format("{}: is not expected", base::GoQuoted(first));
-  return fmt::format("{}: no such command; there are plan, serve and version",
-                     base::GoQuoted(first));
+  const std::string names = CommandNames(command, "and");
+  if (names.empty()) return fmt::format("{}: is not expected", base::GoQuoted(first));
+  return fmt::format("{}: no such command; there are {}", base::GoQuoted(first), names);
 }
 
 /// CLI11's message as the beginning of a sentence, in words of our own where there are some.
@@ -123,6 +136,9 @@ std::string Sentence(const CLI::App& app, const CLI::App& command, const CLI::Pa
     return Unexpected(command, app.remaining(/*recurse=*/true));
   }
   if (message == "RANGE is required") return "RANGE is missing: give a CIDR or a port range";
+  if (const size_t at = message.find(" is required"); at != std::string::npos) {
+    return message.substr(0, at) + " is missing";
+  }
   if (message.ends_with("missing")) return option + " needs a value";
   if (message.find("At Most 1") != std::string::npos) return option + " can be given only once";
   return base::ToVisible(message);
@@ -131,10 +147,10 @@ std::string Sentence(const CLI::App& app, const CLI::App& command, const CLI::Pa
 int ReportBadArguments(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string name = app.get_name();
-  for (const CLI::App* each : app.get_subcommands()) {
-    command = each;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
     name += " ";
-    name += each->get_name();
+    name += command->get_name();
   }
   fmt::print(stderr, "{}: {}; see {} --help\n", name, Sentence(app, *command, error), name);
   return kBadUsage;
@@ -151,11 +167,13 @@ int Main(int argc, char** argv) {
   app.set_help_flag("-h,--help", "Print this help");
   PlanArguments arguments;
   const CLI::App* plan = AddPlan(app, arguments);
+  const StoreCommands store_commands(app);
   const CLI::App* serve = app.add_subcommand("serve", kServeHelp)->footer(kServeExamples);
   const CLI::App* version =
       app.add_subcommand("version", "Prints the version")->footer("Example:\n  berth version");
   for (int i = 1; i < argc; ++i) {
     // CLI11 would take it for a list in brackets.
+    if (std::string_view(argv[1]) != "plan") break;
     if (argv[i][0] != '[' || argv[i - 1][0] == '-') continue;
     fmt::print(stderr, "berth: {}: must be a CIDR or a port range\n", base::GoQuoted(argv[i]));
     return kBadUsage;
@@ -175,7 +193,9 @@ int Main(int argc, char** argv) {
   if (plan->parsed()) return RunPlan(arguments);
   if (serve->parsed()) return RunServe();
   if (version->parsed()) return RunVersion();
-  fmt::print(stderr, "berth: a command is missing: plan, serve or version; see berth --help\n");
+  if (const auto status = store_commands.Run()) return *status;
+  fmt::print(stderr, "berth: a command is missing: {}; see berth --help\n",
+             CommandNames(app, "or"));
   return kBadUsage;
 }
 

@@ -1,0 +1,57 @@
+#include "berth/store/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "berth/store/report.h"
+#include "berth/text.h"
+
+namespace berth::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr base::SteadyTime::duration kOnTerminal = 100ms;
+constexpr base::SteadyTime::duration kElsewhere = 5s;
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+Progress::Progress(std::string command, const base::Clock& clock)
+    : command_(std::move(command)),
+      clock_(clock),
+      begun_(clock.Steady()),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      shown_(begun_) {}
+
+Progress::~Progress() {
+  if (line_there_) fmt::print(stderr, "{}", kClearLine);
+}
+
+void Progress::Show(std::string_view doing, uint64_t keys, std::optional<uint64_t> of,
+                    uint64_t bytes) {
+  const base::SteadyTime now = clock_.Steady();
+  if (now - shown_ < (terminal_ ? kOnTerminal : kElsewhere)) return;
+  shown_ = now;
+  line_there_ = terminal_;
+  const std::string text = ProgressText(doing, keys, of, bytes);
+  fmt::print(stderr, "{}berth {}: {}{}", terminal_ ? kClearLine : "", command_, text,
+             terminal_ ? "" : "\n");
+}
+
+std::string ProgressText(std::string_view doing, uint64_t keys, std::optional<uint64_t> of,
+                         uint64_t bytes) {
+  std::string text = fmt::format("{}: {}", doing, WithSeparators(base::U128(keys)));
+  if (of && *of >= keys && *of > 0) {
+    text += fmt::format(" of {} keys ({}%)", WithSeparators(base::U128(*of)), keys * 100 / *of);
+  } else {
+    text += " keys";
+  }
+  if (bytes > 0) text += ", " + ByteText(bytes);
+  return text;
+}
+
+}  // namespace berth::cli

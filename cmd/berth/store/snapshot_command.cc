@@ -1,0 +1,205 @@
+#include "berth/store/snapshot_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/go_text.h"
+#include "berth/exit_code.h"
+#include "berth/paint.h"
+#include "berth/store/open.h"
+#include "berth/store/progress.h"
+#include "berth/store/report.h"
+#include "berth/terminal.h"
+#include "codec/json.h"
+#include "store/copy.h"
+#include "store/snapshot.h"
+
+namespace berth::cli {
+namespace {
+
+using base::Reason;
+using base::Result;
+using store::Revision;
+
+/// A restored store begins so far above its snapshot: more than was handed out since, for years of
+/// writing.
+constexpr int64_t kRestoreRaise = int64_t{1} << 48;
+
+std::string AbsoluteText(const std::string& path) {
+  std::error_code error;
+  const auto absolute = std::filesystem::absolute(path, error);
+  return error ? path : absolute.lexically_normal().string();
+}
+
+/// Bytes of the files in a directory, those in folders below included.
+uint64_t DiskBytes(const std::string& directory) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator at(directory, error);
+  for (; !error && at != std::filesystem::recursive_directory_iterator(); at.increment(error)) {
+    std::error_code gone;
+    if (at->is_regular_file(gone)) bytes += at->file_size(gone);
+  }
+  return bytes;
+}
+
+/// Nothing may be there, or an empty directory (the root of a file system holds lost+found).
+Result<void> CheckEmpty(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::exists(directory, error) && !error) return {};
+  std::filesystem::directory_iterator at(directory, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name == "lost+found") continue;
+    return base::Fail(Reason::kAlreadyExists,
+                      fmt::format("{} is not empty (it holds {}); restore into a directory that is "
+                                  "empty or does not exist",
+                                  base::GoQuoted(directory), base::GoQuoted(name)));
+  }
+  if (!error) return {};
+  return base::Fail(Reason::kInvalid, fmt::format("cannot read the directory {}: {}",
+                                                  base::GoQuoted(directory), error.message()));
+}
+
+/// Takes away what a restore that failed has made in a directory that was empty, or missing.
+void RemoveMade(const std::string& directory, bool was_there) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> made;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+    if (entry.path().filename() != "lost+found") made.push_back(entry.path());
+  }
+  for (const auto& path : made) std::filesystem::remove_all(path, ignored);
+  if (!was_there) std::filesystem::remove(directory, ignored);
+}
+
+Result<Status> StatusOfFile(const std::string& path) {
+  Status status{.snapshot = true, .path = path};
+  const auto info = store::ReadSnapshotFile(path, [&](const store::Entry& entry) {
+    status.summary.Add(entry);
+    return Result<void>();
+  });
+  if (!info) return tl::unexpected(info.error());
+  status.source = info->source;
+  status.created = info->created;
+  status.revision = info->revision;
+  status.disk_bytes = info->file_bytes;
+  return status;
+}
+
+Result<Status> StatusOfDirectory(const std::string& directory) {
+  Tools tools;
+  const auto store = OpenToRead({.directory = directory}, {}, tools);
+  if (!store) return tl::unexpected(store.error());
+  Status status{.path = directory, .compacted = store->compacted};
+  const auto revision = store::Summarise(*store->engine, WithoutSlots(), status.summary);
+  if (!revision) return tl::unexpected(revision.error());
+  auto unfinished = store::UnfinishedCopy(*store->engine);
+  if (!unfinished) return tl::unexpected(unfinished.error());
+  status.revision = *revision;
+  status.unfinished_copy = *std::move(unfinished);
+  status.disk_bytes = DiskBytes(directory);
+  return status;
+}
+
+Result<store::Copied> Restore(const SnapshotArguments& arguments, Tools& tools,
+                              Progress& progress) {
+  if (auto empty = CheckEmpty(arguments.data_dir); !empty) return tl::unexpected(empty.error());
+  // All of it is read before anything is made: a directory must not be left half full for a file
+  // that is damaged at its end.
+  uint64_t checked = 0;
+  const auto info = store::ReadSnapshotFile(arguments.file, [&](const store::Entry&) {
+    progress.Show("checking the snapshot", ++checked, std::nullopt, 0);
+    return Result<void>();
+  });
+  if (!info) return tl::unexpected(info.error());
+  if (info->revision.value > INT64_MAX - 2 * kRestoreRaise) {
+    return base::Fail(Reason::kInvalid,
+                      fmt::format("{} is of revision {}: there is no room for revisions above it",
+                                  base::GoQuoted(arguments.file), info->revision.value));
+  }
+  const Revision base{info->revision.value + kRestoreRaise};
+  std::error_code ignored;
+  const bool was_there = std::filesystem::exists(arguments.data_dir, ignored);
+  auto target = OpenToFill({.directory = arguments.data_dir}, {}, base, tools);
+  if (!target) return tl::unexpected(target.error());
+  const store::CopyOptions options{
+      .note = fmt::format("restoring {}, begun {}", AbsoluteText(arguments.file),
+                          base::FormatRfc3339Millis(tools.clock().Now())),
+      .above = base,
+      .normalise = WithoutSlots(),
+      .progress = [&](const store::CopyProgress& done) {
+        const bool copying = done.phase == store::CopyPhase::kCopying;
+        progress.Show(copying ? "restoring" : "comparing", done.keys, info->keys, done.bytes);
+      }};
+  auto copied = store::CopyInto(*target->engine, store::EntriesOfSnapshot(arguments.file), options);
+  if (!copied) {
+    target->engine.reset();
+    RemoveMade(arguments.data_dir, was_there);
+  }
+  return copied;
+}
+
+}  // namespace
+
+int RunSnapshotSave(const SnapshotArguments& arguments) {
+  constexpr std::string_view kCommand = "snapshot save";
+  Tools tools;
+  const auto store = OpenToRead({.directory = arguments.data_dir}, {}, tools);
+  if (!store) return ReportError(kCommand, store.error());
+  Progress progress(std::string(kCommand), tools.clock());
+  const store::SnapshotOptions options{
+      .source = Address{.directory = AbsoluteText(arguments.data_dir)}.Text(),
+      .normalise = WithoutSlots(),
+      .progress = [&](uint64_t keys, uint64_t bytes) {
+        progress.Show("saving", keys, store->keys, bytes);
+      }};
+  const auto info = store::SaveSnapshotFile(*store->engine, arguments.file, options, tools.clock());
+  if (!info) return ReportError(kCommand, info.error());
+  const Facts facts = {{"Revision", std::to_string(info->revision.value)},
+                       {"Size", ByteText(info->file_bytes)},
+                       {"Checksum", store::HexText(info->checksum)}};
+  const bool printed = PrintOut(fmt::format("Saved {} to {}\n\n{}", KeysText(info->keys),
+                                            base::ToVisible(arguments.file), FactsText(facts)));
+  return printed ? kFine : kFailed;
+}
+
+int RunSnapshotRestore(const SnapshotArguments& arguments) {
+  constexpr std::string_view kCommand = "snapshot restore";
+  Tools tools;
+  Progress progress(std::string(kCommand), tools.clock());
+  const auto copied = Restore(arguments, tools, progress);
+  if (!copied) return ReportError(kCommand, copied.error());
+  const std::string what = fmt::format("Restored {} into {}", base::ToVisible(arguments.file),
+                                       base::ToVisible(arguments.data_dir));
+  const Paint paint(DetectStyle());
+  return PrintOut(CopiedText(what, *copied, progress.Elapsed(), paint)) ? kFine : kFailed;
+}
+
+int RunSnapshotStatus(const SnapshotArguments& arguments) {
+  constexpr std::string_view kCommand = "snapshot status";
+  const auto wrong = [&](std::string message) {
+    return ReportError(kCommand, {.reason = Reason::kInvalid,
+                                  .message = std::move(message) + "; see berth snapshot status "
+                                                                  "--help"});
+  };
+  if (arguments.output != "table" && arguments.output != "json") {
+    return wrong(fmt::format("-o {}: must be table or json", base::GoQuoted(arguments.output)));
+  }
+  if (arguments.file.empty() == arguments.data_dir.empty()) {
+    return wrong("give either FILE, a snapshot, or --data-dir, a data directory");
+  }
+  const bool snapshot = !arguments.file.empty();
+  const auto status =
+      snapshot ? StatusOfFile(arguments.file) : StatusOfDirectory(arguments.data_dir);
+  if (!status) return ReportError(kCommand, status.error());
+  const std::string text = arguments.output == "json"
+                               ? codec::WriteJson(StatusDocument(*status), {.indent = 2}) + "\n"
+                               : StatusText(*status, Paint(DetectStyle()));
+  return PrintOut(text) ? kFine : kFailed;
+}
+
+}  // namespace berth::cli
