@@ -24,7 +24,6 @@ namespace berth::bench {
 namespace {
 
 namespace pb = etcdserverpb;
-using std::chrono::steady_clock;
 
 constexpr size_t kInFlight[] = {1, 16, 128};
 constexpr size_t kGroupedInFlight = 128;

@@ -119,7 +119,9 @@ TEST_F(SalvageTest, WorksWhereTablesReachBeyondTheCut) {
   EXPECT_GT(kept, 0u);
   EXPECT_EQ(Count(*engine, "/b/"), kept);
   Revision newest;
-  for (const Entry& entry : ScanAll(*engine, "/")->entries) {
+  const auto all = ScanAll(*engine, "/");
+  ASSERT_TRUE(all.has_value());
+  for (const Entry& entry : all->entries) {
     newest = std::max(newest, entry.revision);
   }
   EXPECT_EQ(salvaged->last, newest);

@@ -226,7 +226,7 @@ FakeEtcd::Answer<pb::CompactionResponse> FakeEtcd::Compact(int64_t revision) {
 
 int64_t FakeEtcd::Grant(int64_t ttl) {
   base::MutexLock lock(mutex_);
-  const int64_t id = 1000 + static_cast<int64_t>(leases_.size());
+  const int64_t id = ++last_lease_;  // None is given out twice, as in etcd.
   leases_[id] = ttl;
   return id;
 }

@@ -76,6 +76,7 @@ class FakeEtcd {
   std::map<std::string, std::vector<Version>> keys_ GUARDED_BY(mutex_);
   std::map<int64_t, std::vector<etcdserverpb::Event>> log_ GUARDED_BY(mutex_);
   std::map<int64_t, int64_t> leases_ GUARDED_BY(mutex_);
+  int64_t last_lease_ GUARDED_BY(mutex_) = 1000;
   int64_t revision_ GUARDED_BY(mutex_) = 1;
   int64_t compacted_ GUARDED_BY(mutex_) = 0;
   bool wrote_ GUARDED_BY(mutex_) = false;  // The Txn under way has an event.
