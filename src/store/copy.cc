@@ -300,8 +300,10 @@ std::string SummaryText(const StateSummary& summary) {
   constexpr size_t kShown = 4;
   std::vector<std::pair<std::string, uint64_t>> kinds;
   for (const auto& [kind, count] : summary.kinds()) kinds.emplace_back(kind, count.keys);
-  std::ranges::stable_sort(kinds, std::ranges::greater(),
-                           &std::pair<std::string, uint64_t>::second);
+  // Kinds are unique, so this has one outcome: by count, then by name.
+  std::ranges::sort(kinds, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   std::string shown;
   for (size_t i = 0; i < std::min(kinds.size(), kShown); ++i) {
     shown += fmt::format("{}{} {}", i == 0 ? "" : ", ", kinds[i].second,
