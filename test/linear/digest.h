@@ -20,8 +20,8 @@ struct PutFact {
   size_t key = 0;
   std::string value = {};
   size_t operation = 0;
-  std::vector<store::Revision> revisions =
-      {};                     // All that were reported for it; one, if all is well.
+  /// All that were reported for it; one, if all is well.
+  std::vector<store::Revision> revisions = {};
   uint64_t seen_by = kNever;  // The first return of an operation that read it.
 };
 
