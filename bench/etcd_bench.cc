@@ -29,18 +29,38 @@ constexpr size_t kInFlight[] = {1, 16, 128};
 constexpr size_t kGroupedInFlight = 128;
 constexpr std::chrono::milliseconds kDuration{3000};
 
+/// The keys that every request of the engine compares (its marker and its fence), with what they
+/// are compared with; a receipt is put beside the writes.
+struct Envelope {
+  int64_t marker_mod = 0;
+  int64_t fence_mod = 0;
+};
+constexpr const char* kMarker = "/bare/marker";
+constexpr const char* kFence = "/bare/fence";
+
+void Compare(const std::string& key, int64_t mod, pb::TxnRequest* request) {
+  pb::Compare* compare = request->add_compare();
+  compare->set_target(pb::Compare::MOD);
+  compare->set_key(key);
+  compare->set_mod_revision(mod);
+  request->add_failure()->mutable_request_range()->set_key(key);
+}
+
+void Put(const std::string& key, const std::string& value, pb::TxnRequest* request) {
+  pb::PutRequest* put = request->add_success()->mutable_request_put();
+  put->set_key(key);
+  put->set_value(value);
+}
+
 void Fill(const store::Txn& txn, pb::TxnRequest* request) {
-  for (const store::Compare& compare : txn.compares) {
-    pb::Compare* out = request->add_compare();
-    out->set_target(pb::Compare::MOD);
-    out->set_key(compare.key);
-    out->set_mod_revision(0);
-  }
-  for (const store::Put& put : txn.puts) {
-    pb::PutRequest* out = request->add_success()->mutable_request_put();
-    out->set_key(put.key);
-    out->set_value(put.value);
-  }
+  for (const store::Compare& compare : txn.compares) Compare(compare.key, 0, request);
+  for (const store::Put& put : txn.puts) Put(put.key, put.value, request);
+}
+
+void Wrap(const Envelope& envelope, size_t lane, pb::TxnRequest* request) {
+  Compare(kMarker, envelope.marker_mod, request);
+  Compare(kFence, envelope.fence_mod, request);
+  Put(fmt::format("/bare/fence/{}", lane), std::to_string(lane), request);
 }
 
 /// The generated stub and a completion queue, polled by one thread.
@@ -53,6 +73,20 @@ class BareStub {
   ~BareStub() {
     queue_.Shutdown();
     poller_.join();
+  }
+
+  /// Its mod_revision.
+  int64_t PutNow(const std::string& key) {
+    grpc::ClientContext context;
+    pb::TxnRequest request;
+    Put(key, "", &request);
+    pb::TxnResponse response;
+    const grpc::Status status = stub_->Txn(&context, request, &response);
+    if (!status.ok()) {
+      fmt::print(stderr, "{}\n", status.error_message());
+      std::exit(1);
+    }
+    return response.header().revision();
   }
 
   void Send(pb::TxnRequest request, std::function<void(bool)> done) {
@@ -85,9 +119,13 @@ class BareStub {
   std::thread poller_;
 };
 
-Figure DriveBare(BareStub& stub, size_t in_flight, uint64_t& number) {
+/// As the engine without grouping: each transaction is a Txn of its own. Without an envelope: what
+/// safety costs.
+Figure DriveBare(BareStub& stub, const Envelope* envelope, size_t in_flight, uint64_t& number) {
+  size_t lane = 0;
   const auto submit = [&](const store::Txn& txn, std::function<void(bool)> done) {
     pb::TxnRequest request;
+    if (envelope != nullptr) Wrap(*envelope, lane++ % in_flight, &request);
     Fill(txn, &request);
     stub.Send(std::move(request), std::move(done));
   };
@@ -95,10 +133,13 @@ Figure DriveBare(BareStub& stub, size_t in_flight, uint64_t& number) {
 }
 
 /// Two etcd Txns under way, each with half of the transactions nested in it.
-Figure DriveBareGrouped(BareStub& stub, size_t in_flight, uint64_t& number) {
+Figure DriveBareGrouped(BareStub& stub, const Envelope& envelope, size_t in_flight,
+                        uint64_t& number) {
   const size_t members = in_flight / 2;
+  size_t lane = 0;
   const auto submit = [&](const store::Txn& first, std::function<void(bool)> done) {
     pb::TxnRequest request;
+    Wrap(envelope, lane++ % 2, &request);
     Fill(first, request.add_success()->mutable_request_txn());
     for (size_t i = 1; i < members; ++i) {
       Fill(MakeTxn(number++), request.add_success()->mutable_request_txn());
@@ -118,11 +159,17 @@ Figure DriveEngine(const std::string& endpoint, const std::string& prefix, bool 
   store::etcd::EtcdOptions options;
   options.prefix = prefix;
   options.group = group;
-  // Values as they are: the slot is noted nowhere and read as 0, which costs nothing, like the bare
-  // loop's.
-  const store::SlotCodec slots{
-      .write = [](std::string_view, std::string&, int slot) { return slot; },
-      .read = [](std::string_view, std::string_view) { return 0; }};
+  // The slot in the first two bytes: the values are not objects, and have room for it.
+  const store::SlotCodec slots{.write =
+                                   [](std::string_view, std::string& value, int slot) {
+                                     value[0] = static_cast<char>(slot & 0xff);
+                                     value[1] = static_cast<char>(slot >> 8);
+                                     return slot;
+                                   },
+                               .read = [](std::string_view, std::string_view value) -> int {
+                                 return static_cast<uint8_t>(value[0]) |
+                                        static_cast<uint8_t>(value[1]) << 8;
+                               }};
   auto engine = store::etcd::EtcdEngine::Open(client, options, slots, log, clock);
   if (!engine) {
     fmt::print(stderr, "{}\n", engine.error().message);
@@ -136,14 +183,16 @@ Figure DriveEngine(const std::string& endpoint, const std::string& prefix, bool 
   return Drive(commit, in_flight, kDuration, number);
 }
 
-void Round(const std::string& endpoint, BareStub& stub, uint64_t& number, base::Logger& log) {
+void Round(const std::string& endpoint, BareStub& stub, const Envelope& envelope, uint64_t& number,
+           base::Logger& log) {
   for (const size_t in_flight : kInFlight) {
-    Print(fmt::format("bare/one/{}", in_flight), DriveBare(stub, in_flight, number));
+    Print(fmt::format("plain/one/{}", in_flight), DriveBare(stub, nullptr, in_flight, number));
+    Print(fmt::format("bare/one/{}", in_flight), DriveBare(stub, &envelope, in_flight, number));
     Print(fmt::format("berth/one/{}", in_flight),
           DriveEngine(endpoint, "/berth", false, in_flight, number, log));
   }
   Print(fmt::format("bare/grouped/{}", kGroupedInFlight),
-        DriveBareGrouped(stub, kGroupedInFlight, number));
+        DriveBareGrouped(stub, envelope, kGroupedInFlight, number));
   Print(fmt::format("berth/grouped/{}", kGroupedInFlight),
         DriveEngine(endpoint, "/berth", true, kGroupedInFlight, number, log));
 }
@@ -157,9 +206,11 @@ int main(int argc, char** argv) {
   const berth::base::SystemClock clock;
   berth::base::Logger log({.minimum = berth::base::LogLevel::kError}, clock);
   berth::bench::BareStub stub(endpoint.substr(endpoint.find("//") + 2));
+  const berth::bench::Envelope envelope{.marker_mod = stub.PutNow(berth::bench::kMarker),
+                                        .fence_mod = stub.PutNow(berth::bench::kFence)};
   uint64_t number = 0;
   const int rounds = std::atoi(argv[2]);
   for (int round = 0; round < rounds; ++round) {
-    berth::bench::Round(endpoint, stub, number, log);
+    berth::bench::Round(endpoint, stub, envelope, number, log);
   }
 }

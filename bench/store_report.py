@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.request
 
-ROCKS_ROUNDS = 3
+ROCKS_ROUNDS = 5
 ETCD_ROUNDS = 3
 SERVICES = 1_000_000
 
@@ -118,6 +118,9 @@ def report_etcd(build, scratch):
             for who, kind, in_flight in [name.split("/")] if who == "berth"]
     print_side_by_side(f"etcd, one member: the same transactions per second, one to a Txn and "
                        f"grouped (median of {ETCD_ROUNDS} rounds)", figures, rows)
+    print("  bare: the same requests on the generated stub. Without the compares of marker and fence"
+          " and the\n  receipt, by which the outcome of a lost request is found out:",
+          ", ".join(f"{figures[f'plain/one/{n}']['per_second']:,.0f} at {n}" for n in (1, 16, 128)))
     gain = figures["berth/grouped/128"]["per_second"] / figures["berth/one/128"]["per_second"]
     print(f"  {'grouped / one':>22} {'':>9} {gain:>8.1f}x {'':>28}"
           f"  {verdict(gain >= GROUPING_BAR)} (bar: {GROUPING_BAR:g}x)")

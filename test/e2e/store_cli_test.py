@@ -340,7 +340,7 @@ class MigrateTest(Case):
                                       "somebody else's, a kube-apiserver's for example: "
                                       "/registry/services/specs/default/a, "
                                       "/registry/services/specs/default/b, "
-                                      "/registry/services/specs/default/c, .... Choose another "
+                                      "/registry/services/specs/default/c and others. Choose another "
                                       "--etcd-prefix or an empty etcd")
         self.good("migrate", "--from", f"embedded:{source}", "--to", etcd.address, "--etcd-prefix",
                   "/berth")
@@ -565,7 +565,7 @@ class ProgramTest(Case):
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 0)
         self.assertRegex(shown.decode(), r"\r\x1b\[Kberth migrate: copying: [\d,]+ of 40,007 keys "
-                                         r"\(\d+%\), [\d.]+ MiB")
+                                         r"\(\d+%\), [\d.]+ [KM]iB")
         self.assertTrue(shown.endswith(b"\r\x1b[K"), "the line is taken away again")
         self.assertIn("Migrated embedded:", out)
 

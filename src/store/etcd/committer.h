@@ -1,7 +1,9 @@
 // The way of a commit through etcd: transactions that wait are put, in order and as many as may
 // share it, into one etcd Txn (grouping.h), which is sent on a free lane; its reply is taken apart
-// and handed out. A lane is one etcd Txn under way, with a receipt key of its own. With few lanes
-// the transactions that come while all are busy share the next Txn: the busier, the larger.
+// and handed out. A lane is one etcd Txn under way, with a receipt key of its own. While
+// some are under way, the next is sent once as many transactions wait as are under way (or as fill
+// it), at the latest when nothing is under way any more: the busier, the larger the Txns, and each
+// costs etcd a sync however much is in it.
 //
 // What became of a Txn is always found out (fence.h, resolver.h); nothing else is sent meanwhile,
 // because the epoch is about to change and etcd does not answer anyway.
@@ -119,6 +121,7 @@ class Committer {
   bool Stuck() const { return lost_ > 0 || fence_gone_; }
   void Unstick();
   bool MaySend() const;
+  bool WorthATxn() const;
   void Fill();
   void Form(Group& group, Jobs& taken);
   void Send(size_t lane, std::unique_ptr<Group> group, Jobs jobs);
@@ -165,7 +168,8 @@ class Committer {
   std::vector<size_t> free_;
   int64_t marker_mod_;
   int64_t epoch_;
-  size_t lost_ = 0;  // Lanes whose reply is.
+  size_t under_way_ = 0;  // Transactions.
+  size_t lost_ = 0;       // Lanes whose reply is.
   bool fence_gone_ = false;
   base::SteadyTime paused_until_{};
   Backoff backoff_;

@@ -127,6 +127,22 @@ TEST(Grouping, AGroupFillsWhatEtcdTakes) {
   EXPECT_TRUE(response->succeeded());
 }
 
+TEST(Grouping, OneThatComparesMuchFindsNoRoomInAGroupOfMany) {
+  const Layout layout = MakeLayout();
+  std::vector<Txn> narrow;
+  for (int i = 0; i < 100; ++i) narrow.push_back({.puts = {PutOf(std::to_string(i))}});
+  Txn wide;
+  for (int i = 0; i < 27; ++i) wide.compares.push_back({.key = Key(fmt::format("wide{}", i))});
+  Group group(layout);
+  for (const Txn& txn : narrow) ASSERT_EQ(Add(group, txn), Group::Added::kYes);
+  // A hundred, itself and the receipt leave 26 of 128.
+  EXPECT_EQ(Add(group, wide), Group::Added::kNoRoom);
+  wide.compares.pop_back();
+  EXPECT_EQ(Add(group, wide), Group::Added::kYes);
+  FakeEtcd etcd(128);
+  EXPECT_TRUE(etcd.Txn(group.TakeRequest(MakeEnvelope())));
+}
+
 TEST(Grouping, AGroupHasAByteLimit) {
   const Layout layout = MakeLayout();
   const std::string big(500'000, 'x');

@@ -39,7 +39,7 @@ struct EtcdOptions {
   bool create = true;        // Off: a prefix without a marker is an error.
   size_t max_txn_ops = 128;  // etcd's --max-txn-ops.
   bool group = true;         // Off: one transaction per etcd Txn, for measuring.
-  size_t max_in_flight = 8;  // etcd Txns under way when grouping, each with its receipt key.
+  size_t max_in_flight = 4;  // etcd Txns under way when grouping, each with its receipt key.
   size_t max_in_flight_ungrouped = 128;
   size_t max_waiting = 65'536;
   size_t ring_bytes = size_t{16} << 20;

@@ -71,7 +71,7 @@ tl::unexpected<base::Error> Foreign(const std::string& prefix, const Found& foun
           "empty etcd",
           prefix, found.keys, found.keys == 1 ? "key" : "keys", KeyMap(prefix).ToEtcd(kMarkerKey),
           fmt::join(found.some, ", "),
-          found.keys > static_cast<int64_t>(found.some.size()) ? ", ..." : ""));
+          found.keys > static_cast<int64_t>(found.some.size()) ? " and others" : ""));
 }
 
 /// Puts the marker if there is none. Whether it did so or somebody else, the next look sees it.

@@ -211,7 +211,7 @@ base::Error DatabaseError(std::string_view doing, const std::string& directory,
   if (status.IsCorruption() || status.IsPathNotFound()) {
     return {.reason = Reason::kInternalError,
             .message =
-                fmt::format("the store in {} is damaged: {}; {}", directory, text, kDamageAdvice)};
+                fmt::format("the store in {} is damaged: {}; {}", directory, text, kTableAdvice)};
   }
   return {.reason = Reason::kServiceUnavailable,
           .message = fmt::format("cannot {} the store in {}: {}", doing, directory, text)};

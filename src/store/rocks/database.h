@@ -78,8 +78,10 @@ base::Result<bool> HoldsStore(const std::string& directory);
 base::Error DatabaseError(std::string_view doing, const std::string& directory,
                           const rocksdb::Status& status);
 
-/// The end of every message about damage.
+/// The end of a message about a damaged log.
 inline constexpr std::string_view kDamageAdvice =
     "restore a snapshot (berth snapshot restore) or give up what follows (berth salvage)";
+/// Of one about any other file: there is no saying what it held.
+inline constexpr std::string_view kTableAdvice = "restore a snapshot (berth snapshot restore)";
 
 }  // namespace berth::store::rocks
