@@ -134,7 +134,7 @@ class Committer {
   void Failed(Lane& lane, const CallError& error);
   void Lose(Lane& lane);
   void ResolveLost();
-  void Resolved(Lane& lane, Verdict verdict);
+  void Resolved(Lane& lane, const Verdict& verdict);
   void Requeue(Jobs jobs);
   Jobs Free(Lane& lane);
   void RefuseOverdue();

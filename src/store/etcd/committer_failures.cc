@@ -90,14 +90,14 @@ void Committer::ResolveLost() {
   }
   for (Lane& lane : lanes_) {
     if (!lane.lost) continue;
-    auto verdict = resolver_.Find(*lane.group, lane.envelope, meanwhile);
+    const auto verdict = resolver_.Find(*lane.group, lane.envelope, meanwhile);
     if (!verdict) return;
-    Resolved(lane, *std::move(verdict));
+    Resolved(lane, *verdict);
   }
   context_.status.Fine(Status::Area::kUnknown);
 }
 
-void Committer::Resolved(Lane& lane, Verdict verdict) {
+void Committer::Resolved(Lane& lane, const Verdict& verdict) {
   if (verdict.kind == Verdict::Kind::kCommitted) return Settle(lane, verdict.mod, verdict.members);
   const std::optional<CallError> settled = std::exchange(lane.settled, {});
   Jobs jobs = Free(lane);

@@ -22,7 +22,7 @@ constexpr int kTries = 5;
 constexpr size_t kMinTxnOps = 8;
 constexpr size_t kMaxPrefix = 512;
 
-const std::atomic<bool> never_stop = false;
+const std::atomic<bool> kNeverStop = false;
 
 /// The marker, the compaction key, and what else there is.
 struct Found {
@@ -43,7 +43,7 @@ base::Result<Found> Look(Client& client, const KeyMap& keys) {
   range.set_range_end(all.end);
   range.set_limit(kShownKeys);
   range.set_keys_only(true);
-  const auto reply = AwaitTxn(client, never_stop, std::move(request));
+  const auto reply = AwaitTxn(client, kNeverStop, std::move(request));
   if (!reply || !*reply) return tl::unexpected(reply->error().error);
   const pb::TxnResponse& response = **reply;
   if (response.responses_size() != 3) {
@@ -84,7 +84,7 @@ base::Result<void> Create(Client& client, const KeyMap& keys, const Marker& mark
   pb::PutRequest& put = *request.add_success()->mutable_request_put();
   put.set_key(keys.ToEtcd(kMarkerKey));
   put.set_value(MarkerText(marker));
-  const auto reply = AwaitTxn(client, never_stop, std::move(request));
+  const auto reply = AwaitTxn(client, kNeverStop, std::move(request));
   if (reply && !*reply && !reply->error().ambiguous) return tl::unexpected(reply->error().error);
   return {};
 }
