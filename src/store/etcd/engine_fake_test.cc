@@ -67,7 +67,7 @@ TEST_F(OnFake, SomebodyElsesKeysAreNotTouched) {
   const int64_t before = etcd_.Revision();
   EXPECT_THAT(OpenError(), HasSubstr("holds 10 keys"));
   EXPECT_THAT(OpenError(),
-              HasSubstr("/registry/pods/p0, /registry/pods/p1, /registry/pods/p2, ..."));
+              HasSubstr("/registry/pods/p0, /registry/pods/p1, /registry/pods/p2 and others"));
   EXPECT_EQ(etcd_.Revision(), before);
   // Beside it there is room.
   options_.prefix = "/registry2";
