@@ -8,8 +8,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -89,10 +89,11 @@ class NoSpaceTest : public testing::Test {
     }
     const auto alarms = arena_->Cluster().Post("/v3/maintenance/alarm", R"({"action":0})");
     if (!alarms) return false;
-    static const std::regex member(R"re("memberID":"(\d+)")re");
-    for (std::sregex_iterator it(alarms->begin(), alarms->end(), member), end; it != end; ++it) {
-      const std::string disarm =
-          fmt::format(R"({{"action":2,"memberID":"{}","alarm":1}})", (*it)[1].str());
+    constexpr std::string_view kMember = R"("memberID":")";
+    for (size_t at = 0; (at = alarms->find(kMember, at)) != std::string::npos;) {
+      at += kMember.size();
+      const std::string disarm = fmt::format(R"({{"action":2,"memberID":"{}","alarm":1}})",
+                                             alarms->substr(at, alarms->find('"', at) - at));
       if (!arena_->Cluster().Post("/v3/maintenance/alarm", disarm)) return false;
     }
     return true;
