@@ -151,7 +151,7 @@ TEST_F(FailureTest, ADiskWithoutSpaceRefusesUntilThereIsSome) {
   ASSERT_TRUE(Eventually([&] { return outcome != -1; }));
   EXPECT_EQ(static_cast<Outcome>(outcome.load()), Outcome::kRefused) << "half of it was written";
   EXPECT_EQ(Get("/a"), "1");
-  EXPECT_EQ(Put("/b"), 3);
+  EXPECT_GT(Put("/b"), 1) << "2 if it was refused before it was tried, else 3";
   Close();
   EXPECT_EQ(State(), "/a=1 /b=v");
 }
