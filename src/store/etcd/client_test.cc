@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "store/etcd/testing/client_testing.h"
@@ -85,14 +86,14 @@ TEST_F(ClientTest, LeasesAreGrantedKeptAndRevoked) {
   const auto granted = Begin<pb::LeaseGrantResponse>([&](auto reply) {
                          pb::LeaseGrantRequest request;
                          request.set_ttl(100);
-                         client->LeaseGrant(request, reply);
+                         client->LeaseGrant(request, std::move(reply));
                        }).get();
   ASSERT_TRUE(granted) << granted.error().error.message;
   const auto keep = [&] {
     return Begin<pb::LeaseKeepAliveResponse>([&](auto reply) {
              pb::LeaseKeepAliveRequest request;
              request.set_id(granted->id());
-             client->LeaseKeepAlive(request, reply);
+             client->LeaseKeepAlive(request, std::move(reply));
            })
         .get();
   };
@@ -102,7 +103,7 @@ TEST_F(ClientTest, LeasesAreGrantedKeptAndRevoked) {
   const auto left = Begin<pb::LeaseTimeToLiveResponse>([&](auto reply) {
                       pb::LeaseTimeToLiveRequest request;
                       request.set_id(granted->id());
-                      client->LeaseTimeToLive(request, reply);
+                      client->LeaseTimeToLive(request, std::move(reply));
                     }).get();
   ASSERT_TRUE(left) << left.error().error.message;
   EXPECT_EQ(left->grantedttl(), 100);
@@ -110,7 +111,7 @@ TEST_F(ClientTest, LeasesAreGrantedKeptAndRevoked) {
     return Begin<pb::LeaseRevokeResponse>([&](auto reply) {
              pb::LeaseRevokeRequest request;
              request.set_id(granted->id());
-             client->LeaseRevoke(request, reply);
+             client->LeaseRevoke(request, std::move(reply));
            })
         .get();
   };
@@ -133,13 +134,13 @@ TEST_F(ClientTest, ReadingACompactedRevisionIsExpired) {
   ASSERT_TRUE(Begin<pb::CompactionResponse>([&](auto reply) {
                 pb::CompactionRequest request;
                 request.set_revision(last);
-                client->Compact(request, reply);
+                client->Compact(request, std::move(reply));
               }).get());
   const auto old = Begin<pb::RangeResponse>([&](auto reply) {
                      pb::RangeRequest request;
                      request.set_key("/a");
                      request.set_revision(last - 1);
-                     client->Range(request, reply);
+                     client->Range(request, std::move(reply));
                    }).get();
   ASSERT_FALSE(old);
   EXPECT_EQ(old.error().error.reason, base::Reason::kExpired);
@@ -177,7 +178,7 @@ TEST_F(ClientTest, AnswersBeyondGrpcsDefaultOfFourMegabytesArrive) {
                      pb::RangeRequest request;
                      request.set_key("/v");
                      request.set_range_end("/w");
-                     client->Range(request, reply);
+                     client->Range(request, std::move(reply));
                    }).get();
   ASSERT_TRUE(all) << all.error().error.message;
   EXPECT_EQ(all->kvs_size(), kValues);

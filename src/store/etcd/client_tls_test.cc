@@ -17,7 +17,6 @@ namespace {
 using std::chrono::hours;
 using testing::CertificateAuthority;
 using testing::EtcdCluster;
-using testing::Get;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using testing::Put;

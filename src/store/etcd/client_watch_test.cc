@@ -191,7 +191,7 @@ TEST_F(ClientWatchTest, ACompactedStartIsCancelledWithTheRevision) {
   const auto compacted = testing::Begin<pb::CompactionResponse>([&](auto reply) {
                            pb::CompactionRequest request;
                            request.set_revision(last);
-                           client_->Compact(request, reply);
+                           client_->Compact(request, std::move(reply));
                          }).get();
   ASSERT_TRUE(compacted) << compacted.error().error.message;
   Follower follower;

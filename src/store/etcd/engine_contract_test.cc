@@ -13,7 +13,6 @@
 namespace berth::store::contract {
 namespace {
 
-using etcd::EtcdEngine;
 using etcd::EtcdOptions;
 using etcd::testing::SharedEtcd;
 

@@ -88,8 +88,8 @@ TEST_F(OnEtcd, TwoEnginesWorkTogether) {
   for (Engine* engine : {static_cast<Engine*>(one.get()), static_cast<Engine*>(two.get())}) {
     EXPECT_EQ(Payload((*GetNow(*engine, Key("counter")))->value), std::to_string(kThreads * kEach));
   }
-  const auto a = first.Next(2 * kThreads * kEach, Soon());
-  const auto b = second.Next(2 * kThreads * kEach, Soon());
+  const auto a = first.Next(size_t{2} * kThreads * kEach, Soon());
+  const auto b = second.Next(size_t{2} * kThreads * kEach, Soon());
   ASSERT_TRUE(a && b);
   ASSERT_EQ(a->size(), size_t{2} * kThreads * kEach);
   EXPECT_EQ(contract::ToTold(*a), contract::ToTold(*b));

@@ -24,7 +24,6 @@ namespace pb = etcdserverpb;
 using contract::Item;
 using contract::MakeValue;
 using std::chrono::seconds;
-using testing::Fate;
 using ::testing::HasSubstr;
 using testing::kPatience;
 

@@ -440,7 +440,7 @@ TEST_F(Faults, NothingIsDoneTwiceOrLostWhateverIsLost) {
   const auto events = reader.UntilProgress(*CurrentNow(*engine_),
                                            std::chrono::steady_clock::now() + testing::kPatience);
   ASSERT_TRUE(events) << events.error().message;
-  EXPECT_EQ(events->size(), static_cast<size_t>(2 * kThreads * each));
+  EXPECT_EQ(events->size(), static_cast<size_t>(kThreads) * 2 * static_cast<size_t>(each));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(Revisions, ARevisionIsBasePlusModAndSlot) {
   EXPECT_EQ(plain.At(7, 2048).value, 7 * 4096 + 2048);
   EXPECT_EQ(plain.Head(7).value, 8 * 4096 - 1);
   const Revisions moved(Revision{1'000'000'000'000});
-  EXPECT_EQ(moved.At(7, 3).value, 1'000'000'000'000 + 7 * 4096 + 3);
+  EXPECT_EQ(moved.At(7, 3).value, 1'000'000'000'000 + int64_t{7} * 4096 + 3);
   EXPECT_EQ(moved.Of(moved.At(7, 3)), (Place{.mod = 7, .slot = 3}));
 }
 
@@ -145,7 +145,7 @@ TEST(Known, RemembersPairsAndNothingElse) {
 }
 
 TEST(Options, BadOnesAreExplained) {
-  const auto why = [](EtcdOptions options) {
+  const auto why = [](const EtcdOptions& options) {
     const auto error = CheckOptions(options);
     return error ? error->message : "";
   };

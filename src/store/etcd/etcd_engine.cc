@@ -46,7 +46,7 @@ class EtcdEngineImpl final : public EtcdEngine {
   base::Result<void> Begin(const Opened& opened);
 
   void Get(std::string key, Done<std::optional<Entry>> done) override {
-    reader_->Get(std::move(key), std::move(done));
+    reader_->Get(key, std::move(done));
   }
   void Scan(ScanRequest request, Done<ScanPage> done) override {
     reader_->Scan(std::move(request), std::move(done));

@@ -74,7 +74,7 @@ Feed::Ending Feed::RunStream() {
     end_.reset();
   }
   const auto stream = context_.client.Watch(
-      request, {.on_response = [this](pb::WatchResponse response) { Take(response); },
+      request, {.on_response = [this](const pb::WatchResponse& response) { Take(response); },
                 .on_end =
                     [this](CallError error) {
                       base::MutexLock lock(mutex_);

@@ -38,7 +38,7 @@ void Reader::SetCompacted(Revision compacted) {
   }
 }
 
-void Reader::Get(std::string key, Done<std::optional<Entry>> done) {
+void Reader::Get(const std::string& key, Done<std::optional<Entry>> done) {
   if (auto error = CheckKey(key)) return done(tl::unexpected(*error));
   if (auto error = context_.status.ReadStop()) return done(tl::unexpected(*error));
   if (!KeyMap::Covers(key) || IsEngineKey(key)) return done(std::nullopt);

@@ -27,7 +27,7 @@ class Reader {
   /// the client must be gone before it is.
   Reader(const Context& context, Past& past, int64_t first, Revision compacted);
 
-  void Get(std::string key, Done<std::optional<Entry>> done);
+  void Get(const std::string& key, Done<std::optional<Entry>> done);
   void Scan(ScanRequest request, Done<ScanPage> done);
   void Current(Done<Revision> done);
 

@@ -185,7 +185,7 @@ TEST_F(DamageTest, AStoreThatLostItsBeginningIsNotMadeAnew) {
 TEST_F(DamageTest, AHalfSalvagedStoreIsRefused) {
   Put("/a");
   Close();
-  std::ofstream(options_.directory + "/salvaging");
+  std::ofstream note(options_.directory + "/salvaging");
   EXPECT_THAT(OpenError().message, HasSubstr("berth salvage"));
 }
 

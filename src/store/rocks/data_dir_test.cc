@@ -17,6 +17,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <tuple>
 
 namespace berth::store::rocks {
 namespace {
@@ -117,7 +118,7 @@ TEST_F(DataDir, TheSameProcessCannotTakeItTwice) {
 TEST_F(DataDir, AHolderThatDiedIsNoObstacle) {
   const std::string said = InChild([this] {
     auto lock = DirLock::Take(directory_, clock_);
-    static_cast<void>(lock->release());  // It dies holding it.
+    std::ignore = lock->release();  // It dies holding it.
     return std::string("died");
   });
   ASSERT_EQ(said, "died");

@@ -160,8 +160,7 @@ class Reader::HistoryWalk {
   }
 
   rocksdb::Status Fetch(std::string_view key, Revision revision, StoredVersion& version) {
-    const rocksdb::Status status =
-        ReadVersion(database_, key, revision, snapshot_.snapshot(), version);
+    rocksdb::Status status = ReadVersion(database_, key, revision, snapshot_.snapshot(), version);
     if (!status.IsNotFound()) return status;
     return rocksdb::Status::Corruption("a version is missing", std::string(key));
   }
