@@ -149,7 +149,7 @@ void Replica::Commit(store::Txn txn, std::function<void(store::TxnReply)> done) 
     return done(std::move(reply));
   }
   journal_.Called();
-  engine->Commit(txn, [this, txn, done = std::move(done)](store::TxnReply reply) {
+  engine->Commit(txn, [this, txn, done = std::move(done)](const store::TxnReply& reply) {
     done(reply);
     journal_.Returned(txn, reply);
   });

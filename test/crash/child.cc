@@ -37,7 +37,7 @@ Child::Child(const std::vector<std::string>& command,
   if (getppid() != parent) _exit(126);
   if (!output.empty()) {
     const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (dup2(file, 1) < 0 || dup2(file, 2) < 0) _exit(126);
+    if (file < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0) _exit(126);
   }
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   execv(arguments.front(), arguments.data());

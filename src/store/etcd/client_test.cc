@@ -203,7 +203,7 @@ TEST_F(ClientTest, AFullDatabaseIsNamedAndLeavesTheOutcomeToBeRead) {
 TEST_F(ClientTest, NothingListensSaysSoAndWhere) {
   ASSERT_NO_FATAL_FAILURE(StartMembers());
   ClientOptions options = cluster_->Client();
-  options.connect_timeout = milliseconds(300);
+  options.connect_timeout = milliseconds(2000);
   cluster_->Kill(0);
   EXPECT_EQ(ConnectError(options), "cannot connect to etcd: " + cluster_->Endpoint(0) +
                                        ": nothing listens there (connection refused)");

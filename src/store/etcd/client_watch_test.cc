@@ -112,7 +112,7 @@ TEST_F(ClientWatchTest, EventsComeInOrderFromThePastAndThePresent) {
   const auto watch =
       client_->Watch(Prefix("/w/", first->header().revision()), follower.Callbacks());
   ASSERT_TRUE(follower.AwaitCreated());
-  EXPECT_TRUE(follower.responses[0].created());
+  EXPECT_TRUE(follower.Await([](const Follower& f) { return f.responses[0].created(); }));
   for (int i = 1; i < 20; ++i) ASSERT_TRUE(Put(*client_, "/w/" + std::to_string(i), "x"));
   ASSERT_TRUE(follower.Await([](const Follower& f) { return f.events >= 20; }));
   int64_t last = 0;

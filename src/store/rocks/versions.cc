@@ -34,7 +34,7 @@ rocksdb::Status ReadVersion(const Database& database, std::string_view key, Revi
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
   rocksdb::PinnableSlice row;
-  const rocksdb::Status status =
+  rocksdb::Status status =
       database.Db().Get(options, database.Handle(Family::kData), DataKey(key, revision), &row);
   if (!status.ok()) return status;
   const auto decoded = DecodeVersion(ViewOf(row));
