@@ -18,15 +18,6 @@ using store::etcd::testing::EtcdCluster;
 using store::etcd::testing::HttpFetch;
 using store::etcd::testing::ServerOptions;
 
-bool Within(std::chrono::seconds limit, const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
-}
-
 class NetworkTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -31,15 +31,6 @@ using testing::HasSubstr;
 constexpr std::string_view kPrefix = "/registry/chaos/full/";
 constexpr int kWriters = 6;
 
-bool Within(std::chrono::seconds limit, const std::function<bool()>& holds) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!holds()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(20ms);
-  }
-  return true;
-}
-
 class NoSpaceTest : public testing::Test {
  protected:
   void SetUp() override {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "base/testing.h"
 
@@ -39,6 +40,15 @@ NetworkEnvironment* const kEnvironment = [] {
 
 Network* TestNetwork() { return kEnvironment->network.get(); }
 const std::string& WhyNoNetwork() { return kEnvironment->why_not; }
+
+bool Within(std::chrono::seconds limit, const std::function<bool()>& holds) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!holds()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
 
 int64_t Rounds() { return std::max<int64_t>(1, base::LongCount(10)); }
 

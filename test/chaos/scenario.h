@@ -1,6 +1,8 @@
 // What the tests of this folder share: the network that can be cut, and rounds of one fault.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <string>
 
 #include "chaos/arena.h"
@@ -12,6 +14,9 @@ namespace berth::chaos {
 /// Null when there cannot be one here; then WhyNoNetwork says why. Tests that need it are skipped.
 Network* TestNetwork();
 const std::string& WhyNoNetwork();
+
+/// Whether it holds in time.
+bool Within(std::chrono::seconds limit, const std::function<bool()>& holds);
 
 /// How many rounds a scenario has: one, and ten in the long form.
 int64_t Rounds();

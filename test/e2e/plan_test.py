@@ -13,6 +13,8 @@ import subprocess
 import tempfile
 import unittest
 
+import terminals
+
 BERTH = os.path.abspath(os.environ.get("BERTH_BIN", "build/release/berth"))
 THREE = ["10.96.0.0/16", "fd00:10:96::/112", "30000-32767"]
 INT64_MAX = 2**63 - 1
@@ -38,16 +40,7 @@ def on_a_terminal(*args, **changes):
     process = subprocess.Popen([BERTH, *args], stdin=subprocess.DEVNULL, stdout=follower,
                                env=environment(**changes))
     os.close(follower)
-    output = b""
-    while True:
-        try:
-            chunk = os.read(leader, 65536)
-        except OSError:  # Linux says EIO when the other side is closed.
-            break
-        if not chunk:
-            break
-        output += chunk
-    os.close(leader)
+    output = terminals.read_all(leader)
     return output.decode("utf-8"), process.wait(timeout=60)
 
 

@@ -19,6 +19,8 @@ import time
 import unittest
 import urllib.request
 
+import terminals
+
 BERTH = os.path.abspath(os.environ.get("BERTH_BIN", "build/release/berth"))
 FILL_STORE = os.path.abspath(os.environ.get("FILL_STORE", "build/release/test/fill_store"))
 OTHERS = 7  # Keys that FILL_STORE writes beside Services and their addresses; three expire.
@@ -551,16 +553,7 @@ class ProgramTest(Case):
                                     f"embedded:{self.path('new')}"], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=follower, env=environment())
         os.close(follower)
-        shown = b""
-        while True:
-            try:
-                chunk = os.read(leader, 65536)
-            except OSError:  # Linux says EIO when the other side is closed.
-                break
-            if not chunk:
-                break
-            shown += chunk
-        os.close(leader)
+        shown = terminals.read_all(leader)
         out = process.stdout.read().decode()
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 0)
