@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/result.h"
 #include "store/types.h"
 
 namespace berth::bench {
@@ -92,6 +95,18 @@ inline Figure Drive(const Submit& submit, size_t in_flight, std::chrono::millise
   figure.p50_ms = latencies[latencies.size() / 2];
   figure.p99_ms = latencies[latencies.size() * 99 / 100];
   return figure;
+}
+
+/// The value, or the end of the program: a benchmark that cannot begin measures nothing.
+template <typename T>
+T OrDie(base::Result<T> result) {
+  if (result) return *std::move(result);
+  fmt::print(stderr, "{}\n", result.error().message);
+  std::exit(1);
+}
+
+inline double SecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// One line of JSON for bench/store_report.py.

@@ -170,13 +170,9 @@ Figure DriveEngine(const std::string& endpoint, const std::string& prefix, bool 
                                  return static_cast<uint8_t>(value[0]) |
                                         static_cast<uint8_t>(value[1]) << 8;
                                }};
-  auto engine = store::etcd::EtcdEngine::Open(client, options, slots, log, clock);
-  if (!engine) {
-    fmt::print(stderr, "{}\n", engine.error().message);
-    std::exit(1);
-  }
+  const auto engine = OrDie(store::etcd::EtcdEngine::Open(client, options, slots, log, clock));
   const auto commit = [&](store::Txn txn, std::function<void(bool)> done) {
-    (*engine)->Commit(std::move(txn), [done = std::move(done)](const store::TxnReply& reply) {
+    engine->Commit(std::move(txn), [done = std::move(done)](const store::TxnReply& reply) {
       done(reply.outcome == store::Outcome::kCommitted);
     });
   };

@@ -31,14 +31,9 @@ constexpr size_t kRecordBytes = 150;
 constexpr uint64_t kPerTxn = 100;
 constexpr int kMaxUnderWay = 64;
 
-std::unique_ptr<store::rocks::RocksEngine> OpenOrDie(const std::string& directory, bool sync,
-                                                     base::Logger& log, const base::Clock& clock) {
-  auto engine = store::rocks::RocksEngine::Open({.directory = directory, .sync = sync}, log, clock);
-  if (!engine) {
-    fmt::print(stderr, "{}\n", engine.error().message);
-    std::exit(1);
-  }
-  return std::move(*engine);
+std::unique_ptr<store::rocks::RocksEngine> Open(const std::string& directory, bool sync,
+                                                base::Logger& log, const base::Clock& clock) {
+  return OrDie(store::rocks::RocksEngine::Open({.directory = directory, .sync = sync}, log, clock));
 }
 
 void FillStore(store::Engine& engine, uint64_t services) {
@@ -86,8 +81,7 @@ void OpenBare(const std::string& directory) {
     const std::unique_ptr<rocksdb::Iterator> entry(db->NewIterator(read, handle));
     for (entry->SeekToFirst(); entry->Valid(); entry->Next()) ++most;
   }
-  Report("bare", std::chrono::duration<double>(steady_clock::now() - begin).count(),
-         ResidentBytes() - before, most);
+  Report("bare", SecondsSince(begin), ResidentBytes() - before, most);
   for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
   delete db;
 }
@@ -96,17 +90,15 @@ void OpenBerth(const std::string& directory, base::Logger& log) {
   const base::SystemClock clock;
   const size_t before = ResidentBytes();
   const auto begin = steady_clock::now();
-  const auto engine = OpenOrDie(directory, /*sync=*/true, log, clock);
-  Report("berth", std::chrono::duration<double>(steady_clock::now() - begin).count(),
-         ResidentBytes() - before, engine->KeyCount());
+  const auto engine = Open(directory, /*sync=*/true, log, clock);
+  Report("berth", SecondsSince(begin), ResidentBytes() - before, engine->KeyCount());
 }
 
 int Main(std::string_view mode, const std::string& directory, const char* services) {
   const base::SystemClock clock;
   base::Logger log({.minimum = base::LogLevel::kWarn}, clock);
   if (mode == "fill") {
-    FillStore(*OpenOrDie(directory, /*sync=*/false, log, clock),
-              std::strtoull(services, nullptr, 10));
+    FillStore(*Open(directory, /*sync=*/false, log, clock), std::strtoull(services, nullptr, 10));
   } else if (mode == "berth") {
     OpenBerth(directory, log);
   } else {

@@ -94,14 +94,10 @@ void Round(const std::filesystem::path& directory, bool sync, base::Logger& log)
   std::filesystem::create_directories(directory);
   {
     BareGroupCommit bare(directory / "bare", sync, options.write_buffer_bytes);
-    auto engine = store::rocks::RocksEngine::Open(options, log, clock);
-    if (!engine) {
-      fmt::print(stderr, "{}\n", engine.error().message);
-      std::exit(1);
-    }
+    const auto engine = OrDie(store::rocks::RocksEngine::Open(options, log, clock));
     store::Txn name_space;
     name_space.puts.push_back({.key = "/registry/namespaces/shop", .value = "shop"});
-    const store::Revision revision = store::CommitNow(**engine, name_space).puts.at(0);
+    const store::Revision revision = store::CommitNow(*engine, name_space).puts.at(0);
     const char* mode = sync ? "fsync" : "no fsync";
     uint64_t bare_number = 0;
     uint64_t number = 0;
@@ -112,7 +108,7 @@ void Round(const std::filesystem::path& directory, bool sync, base::Logger& log)
       Print(fmt::format("bare/{}/{}", mode, in_flight),
             Drive(take, in_flight, kDuration, bare_number));
       const auto commit = [&](store::Txn txn, std::function<void(bool)> done) {
-        (*engine)->Commit(std::move(txn), [done = std::move(done)](const store::TxnReply& reply) {
+        engine->Commit(std::move(txn), [done = std::move(done)](const store::TxnReply& reply) {
           done(reply.outcome == store::Outcome::kCommitted);
         });
       };

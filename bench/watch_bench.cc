@@ -28,10 +28,6 @@ constexpr size_t kEvents = 5000;
 constexpr size_t kPerPoll = 256;
 constexpr size_t kPerTxn = 10;
 
-double SecondsSince(steady_clock::time_point begin) {
-  return std::chrono::duration<double>(steady_clock::now() - begin).count();
-}
-
 /// Watches that were woken, polled by one thread.
 class Readers {
  public:
@@ -133,17 +129,13 @@ double BareSeconds() {
 void Run(const std::string& directory) {
   const base::SystemClock clock;
   base::Logger log({.minimum = base::LogLevel::kWarn}, clock);
-  auto engine = store::rocks::RocksEngine::Open({.directory = directory}, log, clock);
-  if (!engine) {
-    fmt::print(stderr, "{}\n", engine.error().message);
-    std::exit(1);
-  }
-  const store::Revision now = *store::CurrentNow(**engine);
+  const auto engine = OrDie(store::rocks::RocksEngine::Open({.directory = directory}, log, clock));
+  const store::Revision now = *store::CurrentNow(*engine);
   const size_t before = mallinfo2().uordblks;
-  Readers readers(**engine, now);
+  Readers readers(*engine, now);
   const double per_watcher = static_cast<double>(mallinfo2().uordblks - before) / kWatchers;
   const auto begin = steady_clock::now();
-  std::thread writer([&] { Write(**engine); });
+  std::thread writer([&] { Write(*engine); });
   readers.Run();
   const double seconds = SecondsSince(begin);
   writer.join();

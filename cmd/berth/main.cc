@@ -64,7 +64,8 @@ constexpr const char* kPlanExamples =
 constexpr const char* kServeHelp =
     "Serves the API; not there yet\n"
     "\n"
-    "This version has no API server. What works today is `berth plan`, which needs none.";
+    "This version has no API server. What works today needs none: `berth plan`, and what works on\n"
+    "stores (`berth snapshot`, `berth migrate`, `berth salvage`).";
 
 constexpr const char* kServeExamples =
     "Examples:\n"
@@ -72,8 +73,7 @@ constexpr const char* kServeExamples =
 
 int RunServe() {
   fmt::print(stderr,
-             "berth serve: serving is not there yet; what works today is berth plan, see berth "
-             "plan --help\n");
+             "berth serve: serving is not there yet; what works today is in berth --help\n");
   return kFailed;
 }
 

@@ -7,20 +7,12 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 
 namespace crash {
-
-namespace {
-
-constexpr uintmax_t kRoom = uintmax_t{1} << 30;  // Far more than any test here needs.
-
-}  // namespace
 
 Child::Child(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment, const std::string& output) {
@@ -66,23 +58,6 @@ std::optional<int> Child::Wait(std::chrono::milliseconds limit) {
     }
   }
   return ended_;
-}
-
-TempDir::TempDir(Place place) {
-  const std::filesystem::path memory = "/dev/shm";
-  std::error_code error;
-  const bool use_memory = place == Place::kMemory &&
-                          std::filesystem::space(memory, error).available > kRoom && !error &&
-                          access(memory.c_str(), W_OK) == 0;
-  std::string pattern =
-      (use_memory ? memory : std::filesystem::temp_directory_path()) / "berth_crash.XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("cannot make " + pattern);
-  path_ = std::filesystem::canonical(pattern);
-}
-
-TempDir::~TempDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 std::string ReadFile(const std::string& path) {

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,24 +30,6 @@ class Child {
  private:
   pid_t pid_;
   std::optional<int> ended_;
-};
-
-/// A fresh directory, removed with everything in it.
-class TempDir {
- public:
-  enum class Place : uint8_t {
-    kDisk,
-    kMemory,  // If there is room: where the disk is played, a real one only takes time.
-  };
-
-  explicit TempDir(Place place = Place::kDisk);
-  ~TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& Path() const { return path_; }
-
- private:
-  std::string path_;
 };
 
 /// A whole file; empty when there is none.

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/temp_dir.h"
 #include "crash/child.h"
 
 namespace crash {
@@ -16,6 +17,8 @@ namespace fs = std::filesystem;
 using ::testing::StartsWith;
 
 using Environment = std::map<std::string, std::string>;
+
+using berth::base::TempDir;
 
 constexpr int kCut = 137;
 constexpr int kSeeds = 40;  // Enough to see every outcome of a cut many times.

@@ -11,11 +11,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/temp_dir.h"
 #include "crash/child.h"
 #include "crash/history.h"
 #include "crash/oplog.h"
 
 namespace crash {
+
+using berth::base::TempDir;
 
 struct Round {
   std::map<std::string, std::string> arguments;    // For crash_writer, beside the usual ones.

@@ -383,7 +383,7 @@ class MessageTest(Case):
         done = berth("serve")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("not there yet", done.stderr)
-        self.assertIn("berth plan", done.stderr)
+        self.assertIn("berth --help", done.stderr)
 
     def test_version(self):
         out = self.good("version")

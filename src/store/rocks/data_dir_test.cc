@@ -19,6 +19,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/temp_dir.h"
+
 namespace berth::store::rocks {
 namespace {
 
@@ -53,16 +55,6 @@ std::string InChild(const std::function<std::string()>& body) {
 
 class DataDir : public ::testing::Test {
  protected:
-  DataDir() {
-    std::string pattern = fs::temp_directory_path() / "data_dir_test.XXXXXX";
-    root_ = mkdtemp(pattern.data());
-    directory_ = root_ + "/data";
-  }
-  ~DataDir() override {
-    std::error_code ignored;
-    fs::remove_all(root_, ignored);
-  }
-
   /// Empty when it could be taken.
   std::string TakeError(const std::string& directory) const {
     const auto lock = DirLock::Take(directory, clock_);
@@ -76,8 +68,9 @@ class DataDir : public ::testing::Test {
 
   // 2026-11-15T04:35:00Z
   const base::ManualClock clock_{base::WallTime(std::chrono::seconds(1794717300))};
-  std::string root_;
-  std::string directory_;
+  const base::TempDir temp_;
+  const std::string root_ = temp_.Path();
+  const std::string directory_ = root_ + "/data";
 };
 
 TEST_F(DataDir, IsMadeForItsOwnerAlone) {

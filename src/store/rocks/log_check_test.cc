@@ -14,33 +14,17 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "base/temp_dir.h"
 #include "base/testing.h"
 
 namespace berth::store::rocks {
 namespace {
 
 namespace fs = std::filesystem;
+using base::TempDir;
 using ::testing::HasSubstr;
 
 constexpr size_t kBlock = 32768;
-
-class TempDir {
- public:
-  TempDir() {
-    std::string pattern = fs::temp_directory_path() / "log_check_test.XXXXXX";
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TempDir() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  const std::string& Path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string Read(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

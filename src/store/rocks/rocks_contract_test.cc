@@ -12,7 +12,7 @@ class RocksUnderTest final : public StoreUnderTest {
  public:
   std::unique_ptr<Engine> Open(const Sizes& sizes) override {
     rocks::RocksOptions options;
-    options.directory = dir_.Path() / "store";
+    options.directory = dir_.Path() + "/store";
     options.ring_bytes = sizes.ring_bytes;
     options.history_bytes = sizes.history_bytes;
     rocks::Seams seams;

@@ -256,8 +256,8 @@ TEST_F(RocksEngineTest, AStoreThatIsNotThereIsNotMadeUnlessAskedFor) {
 }
 
 TEST_F(RocksEngineTest, TheParentMustBeThere) {
-  options_.directory = dir_.Path() / "no" / "store";
-  EXPECT_THAT(OpenError().message, HasSubstr(dir_.Path() / "no"));
+  options_.directory = dir_.Path() + "/no/store";
+  EXPECT_THAT(OpenError().message, HasSubstr(dir_.Path() + "/no"));
 }
 
 TEST_F(RocksEngineTest, WhatIsNotAStoreIsLeftAlone) {
@@ -266,7 +266,7 @@ TEST_F(RocksEngineTest, WhatIsNotAStoreIsLeftAlone) {
   EXPECT_THAT(OpenError().message, AllOf(HasSubstr("not a store"), HasSubstr("diary.txt")));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(options_.directory), {}), 1);
 
-  options_.directory = dir_.Path() / "other";
+  options_.directory = dir_.Path() + "/other";
   rocksdb::DB* db = nullptr;
   rocksdb::Options create;
   create.create_if_missing = true;

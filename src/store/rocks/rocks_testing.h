@@ -24,29 +24,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/temp_dir.h"
 #include "store/blocking.h"
 #include "store/rocks/rocks_engine.h"
 #include "store/rocks/seams.h"
 
 namespace berth::store::rocks {
 
-/// Made for one test, gone after it.
-class TempDir {
- public:
-  TempDir() {
-    std::string name = std::filesystem::temp_directory_path() / "berth-rocks-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TempDir() { std::filesystem::remove_all(path_); }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-
-  const std::filesystem::path& Path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using base::TempDir;
 
 /// Stands still until told otherwise; may be moved while others look.
 class TestClock final : public base::Clock {
@@ -168,7 +153,7 @@ class FaultyFiles final : public rocksdb::FileSystemWrapper {
 class RocksTest : public testing::Test {
  protected:
   RocksTest() {
-    options_.directory = dir_.Path() / "store";
+    options_.directory = dir_.Path() + "/store";
     seams_.housekeeping = std::chrono::milliseconds(10);
     seams_.retry = std::chrono::milliseconds(20);
   }

@@ -61,7 +61,7 @@ class SalvageTest : public ::testing::Test {
   }
 
   TempDir temp_;
-  const std::string directory_ = temp_.Path() / "data";
+  const std::string directory_ = temp_.Path() + "/data";
   TestClock clock_;
   LogLines lines_;
   base::Logger log_{{.sink = lines_.Sink()}, clock_};
