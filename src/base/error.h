@@ -2,6 +2,7 @@
 // user will read; the server maps it to a Status without changing either. Nothing here throws.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,10 +47,23 @@ struct Cause {
   bool operator==(const Cause&) const = default;
 };
 
+/// What `Status.details` says beyond the causes: which object the error is about, and when to try
+/// again.
+struct Details {
+  std::string name = {};
+  std::string group = {};
+  std::string kind = {};  // The plural resource; the Kind when the object is invalid.
+  std::string uid = {};
+  int retry_after_seconds = 0;
+
+  bool operator==(const Details&) const = default;
+};
+
 struct Error {
   Reason reason = Reason::kUnknown;
   std::string message;
   std::vector<Cause> causes = {};
+  std::optional<Details> details = {};
 
   bool operator==(const Error&) const = default;
 };
