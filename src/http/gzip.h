@@ -1,0 +1,18 @@
+// Whole answers as gzip, at the fastest level. Pure functions, any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace berth::http {
+
+/// Smaller bodies are sent as they are: compressing them costs more than it saves.
+inline constexpr size_t kGzipAbove = size_t{128} << 10;
+
+std::string Gzip(std::string_view bytes);
+
+/// Whether an Accept-Encoding value takes gzip: named, or "*", and not with q=0.
+bool AcceptsGzip(std::string_view accept_encoding);
+
+}  // namespace berth::http

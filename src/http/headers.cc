@@ -1,0 +1,50 @@
+#include "http/headers.h"
+
+namespace berth::http {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+
+}  // namespace
+
+Headers::Headers(std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+  for (const auto& [name, value] : fields) Add(name, value);
+}
+
+void Headers::Add(std::string_view name, std::string_view value) {
+  fields_.push_back({.begin = static_cast<uint32_t>(text_.size()),
+                     .name_size = static_cast<uint32_t>(name.size()),
+                     .value_size = static_cast<uint32_t>(value.size())});
+  for (const char c : name) text_ += BreaksLine(c) ? '-' : Lower(c);
+  const size_t value_at = text_.size();
+  text_ += value;
+  for (size_t i = value_at; i < text_.size(); ++i) {
+    if (BreaksLine(text_[i])) text_[i] = ' ';
+  }
+}
+
+std::optional<std::string_view> Headers::Find(std::string_view name) const {
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (const Header header = (*this)[i]; header.name == name) return header.value;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> Headers::FindAll(std::string_view name) const {
+  std::vector<std::string_view> values;
+  for (size_t i = 0; i < fields_.size(); ++i) {
+    if (const Header header = (*this)[i]; header.name == name) values.push_back(header.value);
+  }
+  return values;
+}
+
+Header Headers::operator[](size_t i) const {
+  const Field& field = fields_[i];
+  const std::string_view text = text_;
+  return {.name = text.substr(field.begin, field.name_size),
+          .value = text.substr(field.begin + field.name_size, field.value_size)};
+}
+
+}  // namespace berth::http

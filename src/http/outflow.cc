@@ -1,0 +1,65 @@
+#include "http/outflow.h"
+
+#include <utility>
+
+namespace berth::http {
+
+Outflow::Outflow(std::unique_ptr<Source> source, std::shared_ptr<Mailbox> mailbox,
+                 std::function<void()> woken)
+    : source_(std::move(source)),
+      mailbox_(std::move(mailbox)),
+      woken_(std::move(woken)),
+      ended_(source_ == nullptr) {}
+
+Outflow::State Outflow::Fill(size_t room) {
+  if (!pieces_.empty()) return State::kBytes;
+  if (aborted_) return State::kAbort;
+  if (ended_) return State::kEnd;
+  if (waiting_) return State::kWaiting;
+  for (;;) {
+    Signal* const signal = source_->signal();
+    Arm(signal, mailbox_);
+    const Pulled pulled = source_->Pull(pieces_, room);
+    if (pulled == Pulled::kWait && source_->signal() != signal) {
+      // Armed for another signal than it waits on: what came since might go unnoticed.
+      if (pieces_.empty()) continue;
+      return State::kBytes;
+    }
+    ended_ = pulled == Pulled::kEnd;
+    aborted_ = pulled == Pulled::kAbort;
+    if (pulled == Pulled::kWait) {
+      waiting_ = true;
+      wake_at_ = source_->wake_at();
+      Join();
+    }
+    break;
+  }
+  if (!pieces_.empty()) return State::kBytes;
+  if (aborted_) return State::kAbort;
+  if (ended_) return State::kEnd;
+  // kMore without bytes is a promise not kept; treated as a wait, or it would spin.
+  if (!waiting_) {
+    waiting_ = true;
+    wake_at_ = source_->wake_at();
+    Join();
+  }
+  return State::kWaiting;
+}
+
+void Outflow::StopWaiting() {
+  Leave();
+  waiting_ = false;
+}
+
+void Outflow::Drain() {
+  if (source_ == nullptr) return;
+  source_->OnDrain();
+  StopWaiting();
+}
+
+void Outflow::Woken() {
+  waiting_ = false;
+  woken_();
+}
+
+}  // namespace berth::http
