@@ -1,0 +1,28 @@
+// The messages of the kinds themselves and what they are made of. Constants; see schema.h.
+#pragma once
+
+#include "api/schema.h"
+
+namespace berth::api {
+
+// core/v1
+extern const Message kNamespace;
+extern const Message kService;
+extern const Message kServiceSpec;
+extern const Message kServicePort;
+extern const Message kEvent;
+extern const Message kEventSource;
+extern const Message kObjectReference;
+
+// events.k8s.io/v1
+extern const Message kEventsEvent;
+
+// coordination.k8s.io/v1
+extern const Message kLease;
+
+// networking.k8s.io/v1
+extern const Message kServiceCidr;
+extern const Message kIpAddress;
+extern const Message kParentReference;
+
+}  // namespace berth::api

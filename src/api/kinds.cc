@@ -1,0 +1,123 @@
+#include "api/kinds.h"
+
+#include <array>
+
+#include "api/core.h"
+
+namespace berth::api {
+namespace {
+
+constexpr auto kAllVerbs = std::to_array<std::string_view>(
+    {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
+constexpr auto kNamespaceVerbs = std::to_array<std::string_view>(
+    {"create", "delete", "get", "list", "patch", "update", "watch"});
+
+constexpr auto kCategoryAll = std::to_array<std::string_view>({"all"});
+constexpr auto kNs = std::to_array<std::string_view>({"ns"});
+constexpr auto kSvc = std::to_array<std::string_view>({"svc"});
+constexpr auto kEv = std::to_array<std::string_view>({"ev"});
+constexpr auto kIp = std::to_array<std::string_view>({"ip"});
+
+}  // namespace
+
+constexpr Kind kNamespaceKind{.group = "",
+                              .version = "v1",
+                              .api_version = "v1",
+                              .kind = "Namespace",
+                              .list_kind = "NamespaceList",
+                              .plural = "namespaces",
+                              .singular = "namespace",
+                              .short_names = kNs,
+                              .verbs = kNamespaceVerbs,
+                              .namespaced = false,
+                              .has_status = true,
+                              .has_finalize = true,
+                              .message = &kNamespace};
+
+constexpr Kind kServiceKind{.group = "",
+                            .version = "v1",
+                            .api_version = "v1",
+                            .kind = "Service",
+                            .list_kind = "ServiceList",
+                            .plural = "services",
+                            .singular = "service",
+                            .short_names = kSvc,
+                            .categories = kCategoryAll,
+                            .verbs = kAllVerbs,
+                            .has_status = true,
+                            .message = &kService};
+
+constexpr Kind kEventKind{.group = "",
+                          .version = "v1",
+                          .api_version = "v1",
+                          .kind = "Event",
+                          .list_kind = "EventList",
+                          .plural = "events",
+                          .singular = "event",
+                          .short_names = kEv,
+                          .verbs = kAllVerbs,
+                          .message = &kEvent};
+
+constexpr Kind kEventsEventKind{.group = "events.k8s.io",
+                                .version = "v1",
+                                .api_version = "events.k8s.io/v1",
+                                .kind = "Event",
+                                .list_kind = "EventList",
+                                .plural = "events",
+                                .singular = "event",
+                                .short_names = kEv,
+                                .verbs = kAllVerbs,
+                                .message = &kEventsEvent};
+
+constexpr Kind kLeaseKind{.group = "coordination.k8s.io",
+                          .version = "v1",
+                          .api_version = "coordination.k8s.io/v1",
+                          .kind = "Lease",
+                          .list_kind = "LeaseList",
+                          .plural = "leases",
+                          .singular = "lease",
+                          .verbs = kAllVerbs,
+                          .message = &kLease};
+
+constexpr Kind kServiceCidrKind{.group = "networking.k8s.io",
+                                .version = "v1",
+                                .api_version = "networking.k8s.io/v1",
+                                .kind = "ServiceCIDR",
+                                .list_kind = "ServiceCIDRList",
+                                .plural = "servicecidrs",
+                                .singular = "servicecidr",
+                                .verbs = kAllVerbs,
+                                .namespaced = false,
+                                .has_status = true,
+                                .message = &kServiceCidr};
+
+constexpr Kind kIpAddressKind{.group = "networking.k8s.io",
+                              .version = "v1",
+                              .api_version = "networking.k8s.io/v1",
+                              .kind = "IPAddress",
+                              .list_kind = "IPAddressList",
+                              .plural = "ipaddresses",
+                              .singular = "ipaddress",
+                              .short_names = kIp,
+                              .verbs = kAllVerbs,
+                              .namespaced = false,
+                              .message = &kIpAddress};
+
+namespace {
+
+constexpr std::array<const Kind*, 7> kKinds = {&kNamespaceKind,   &kServiceKind, &kEventKind,
+                                               &kEventsEventKind, &kLeaseKind,   &kServiceCidrKind,
+                                               &kIpAddressKind};
+
+}  // namespace
+
+std::span<const Kind* const> AllKinds() { return kKinds; }
+
+const Kind* FindKind(std::string_view api_version, std::string_view kind) {
+  for (const Kind* candidate : kKinds) {
+    if (candidate->kind == kind && candidate->api_version == api_version) return candidate;
+  }
+  return nullptr;
+}
+
+}  // namespace berth::api

@@ -1,0 +1,99 @@
+#include "api/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "api/core.h"
+#include "api/kinds.h"
+#include "api/meta.h"
+
+namespace berth::api {
+namespace {
+
+void Collect(const Message& message, std::set<const Message*>& into) {
+  if (!into.insert(&message).second) return;
+  for (const Field& field : message.fields) {
+    if (field.message != nullptr) Collect(*field.message, into);
+  }
+}
+
+std::set<const Message*> AllMessages() {
+  std::set<const Message*> all;
+  for (const Kind* kind : AllKinds()) Collect(*kind->message, all);
+  for (const Message* message : {&kStatus, &kDeleteOptions, &kListMeta}) Collect(*message, all);
+  return all;
+}
+
+TEST(Schema, NamesAndNumbersAreUniqueAndOrdered) {
+  for (const Message* message : AllMessages()) {
+    SCOPED_TRACE(message->openapi_name);
+    std::set<std::string_view> names;
+    std::set<uint32_t> numbers;
+    ASSERT_EQ(message->by_number.size(), message->fields.size());
+    uint32_t last = 0;
+    for (size_t i = 0; i < message->fields.size(); ++i) {
+      const Field& field = message->fields[i];
+      EXPECT_TRUE(names.insert(field.name).second) << field.name;
+      EXPECT_TRUE(numbers.insert(field.number).second) << field.name;
+      EXPECT_EQ(message->Find(field.name), &field);
+      EXPECT_EQ(message->Find(field.name, i + 1), &field);
+      EXPECT_EQ(message->FindNumber(field.number), &field);
+      EXPECT_GT(message->fields[message->by_number[i]].number, last);
+      last = message->fields[message->by_number[i]].number;
+    }
+    EXPECT_EQ(message->Find("noSuchField"), nullptr);
+    EXPECT_EQ(message->FindNumber(99), nullptr);
+  }
+}
+
+TEST(Schema, EveryFieldIsDescribedAndFitsItsShape) {
+  for (const Message* message : AllMessages()) {
+    SCOPED_TRACE(message->openapi_name);
+    EXPECT_TRUE(message->description.ends_with('.'));
+    for (const Field& field : message->fields) {
+      SCOPED_TRACE(field.name);
+      EXPECT_TRUE(field.description.ends_with('.'));
+      EXPECT_EQ(field.message != nullptr, field.type == Type::kMessage);
+      EXPECT_TRUE(field.shape != Shape::kMap || field.type == Type::kString);
+      EXPECT_TRUE(field.shape == Shape::kOne || field.presence == Presence::kOmitEmpty);
+      // A message that is no pointer is a Go struct, which JSON never leaves out.
+      if (field.type == Type::kMessage && field.shape == Shape::kOne) {
+        EXPECT_NE(field.presence, Presence::kOmitEmpty);
+      }
+      EXPECT_EQ(field.list_kind == ListKind::kMap, !field.list_keys.empty());
+      for (const ListKey& key : field.list_keys) {
+        EXPECT_NE(field.message->Find(key.name), nullptr) << key.name;
+      }
+      if (!field.patch_merge_key.empty()) {
+        EXPECT_NE(field.message->Find(field.patch_merge_key), nullptr);
+      }
+    }
+  }
+}
+
+TEST(Schema, GoNames) {
+  EXPECT_EQ(kServicePort.Name(), "ServicePort");
+  EXPECT_EQ(kServicePort.GoType(), "v1.ServicePort");
+}
+
+TEST(Kinds, AreFoundByVersionAndKind) {
+  for (const Kind* kind : AllKinds()) {
+    EXPECT_EQ(FindKind(kind->api_version, kind->kind), kind);
+    EXPECT_EQ(kind->api_version, kind->group.empty()
+                                     ? std::string(kind->version)
+                                     : std::string(kind->group) + "/" + std::string(kind->version));
+    EXPECT_EQ(kind->list_kind, std::string(kind->kind) + "List");
+    ASSERT_NE(kind->message->Find("metadata"), nullptr);
+    EXPECT_EQ(kind->message->Find("metadata")->message, &kObjectMeta);
+    EXPECT_EQ(kind->has_status, kind->message->Find("status") != nullptr);
+    EXPECT_TRUE(std::is_sorted(kind->verbs.begin(), kind->verbs.end()));
+  }
+  EXPECT_EQ(FindKind("v2", "Service"), nullptr);
+  EXPECT_EQ(FindKind("v1", "Lease"), nullptr);
+}
+
+}  // namespace
+}  // namespace berth::api
