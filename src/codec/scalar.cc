@@ -13,10 +13,10 @@ void AppendPlainScalar(std::string& out, const Value& value) {
       out += *value.AsBool() ? "true" : "false";
       return;
     case Kind::kInt:
-      out += std::to_string(*value.AsInt());
+      AppendInteger(out, *value.AsInt());
       return;
     case Kind::kUint:
-      out += std::to_string(*value.AsUint());
+      AppendInteger(out, *value.AsUint());
       return;
     case Kind::kDouble:
       base::AppendJsonDouble(out, *value.AsDouble());

@@ -29,6 +29,13 @@ Object::Object(std::initializer_list<Member> members) {
   for (const Member& member : members) Set(member.key, member.value);
 }
 
+Object Object::FromUnique(std::vector<Member> members) {
+  Object object;
+  object.members_ = std::move(members);
+  object.Reindex();
+  return object;
+}
+
 Object::Object(const Object& other)
     : members_(other.members_),
       index_(other.index_ == nullptr ? nullptr : std::make_unique<Index>(*other.index_)) {}

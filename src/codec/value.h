@@ -36,6 +36,10 @@ class Object {
  public:
   Object();
   Object(std::initializer_list<Member> members);
+
+  /// The caller vouches that no key is there twice.
+  static Object FromUnique(std::vector<Member> members);
+
   Object(const Object& other);
   Object(Object&& other) noexcept;
   Object& operator=(const Object& other);
@@ -113,6 +117,11 @@ class Value {
   Array* AsArray() { return std::get_if<Array>(&data_); }
   Object* AsObject() { return std::get_if<Object>(&data_); }
 
+  /// Becomes this, whatever it was, and returns it: for building trees in place.
+  std::string& MakeString(std::string_view text) { return data_.emplace<std::string>(text); }
+  Array& MakeArray() { return data_.emplace<Array>(); }
+  Object& MakeObject();
+
   /// Null as well if this is not an object.
   const Value* Find(std::string_view key) const;
   Value* Find(std::string_view key);
@@ -141,6 +150,7 @@ struct Member {
   bool operator==(const Member&) const = default;
 };
 
+inline Object& Value::MakeObject() { return data_.emplace<Object>(); }
 inline size_t Object::size() const { return members_.size(); }
 inline bool Object::empty() const { return members_.empty(); }
 inline std::vector<Member>::const_iterator Object::begin() const { return members_.begin(); }

@@ -172,5 +172,26 @@ RC_GTEST_PROP(Value, CopiesAreEqual, ()) {
   RC_ASSERT(moved == value);
 }
 
+TEST(Object, FromUniqueIsFoundByKey) {
+  for (const int size : {0, 3, 100}) {
+    std::vector<Member> members;
+    for (int i = 0; i < size; ++i) members.push_back({std::to_string(i), i});
+    const Object object = Object::FromUnique(std::move(members));
+    ASSERT_EQ(object.size(), static_cast<size_t>(size));
+    for (int i = 0; i < size; ++i) EXPECT_EQ(*object.Find(std::to_string(i)), Value(i));
+    EXPECT_EQ(object.Find("x"), nullptr);
+  }
+}
+
+TEST(Value, MadeInPlace) {
+  Value value(5);
+  value.MakeArray().push_back(1);
+  EXPECT_EQ(value, Value(Array{1}));
+  value.MakeObject().Set("a", 1);
+  EXPECT_EQ(value, Value(Object{{"a", 1}}));
+  EXPECT_EQ(value.MakeString("x"), "x");
+  EXPECT_EQ(value, Value("x"));
+}
+
 }  // namespace
 }  // namespace berth::codec

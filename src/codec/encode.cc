@@ -1,0 +1,275 @@
+#include "codec/encode.h"
+
+#include <array>
+#include <utility>
+
+#include "api/meta.h"
+#include "base/escape.h"
+#include "codec/decode_walk.h"
+#include "codec/fields.h"
+#include "codec/json.h"
+#include "codec/json_dom.h"
+#include "codec/scalar.h"
+#include "codec/sources.h"
+
+namespace berth::codec {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+
+// What Go's encoder copies as it is; everything else goes the slow way.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = true;
+  for (const char c : {'"', '\\', '<', '>', '&'}) plain[static_cast<unsigned char>(c)] = false;
+  return plain;
+}();
+
+void AppendAsciiEscape(std::string& out, unsigned char c) {
+  static constexpr std::string_view kLetters = "\"\\\b\f\n\r\t";
+  static constexpr std::string_view kNames = "\"\\bfnrt";
+  const size_t at = kLetters.find(static_cast<char>(c));
+  out += '\\';
+  if (at != std::string_view::npos) {
+    out += kNames[at];
+    return;
+  }
+  out += "u00";
+  out += kHexDigits[c >> 4];
+  out += kHexDigits[c & 0xF];
+}
+
+// Appends what begins with the non-ASCII byte at the front of `text`; returns how much that was.
+size_t AppendMultiByte(std::string& out, std::string_view text) {
+  const size_t bad = base::FindInvalidUtf8(text.substr(0, 4));
+  if (bad == 0) {
+    out += "\\ufffd";
+    return 1;
+  }
+  const auto lead = static_cast<unsigned char>(text.front());
+  const size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  const std::string_view sequence = text.substr(0, length);
+  if (sequence == "\u2028") {
+    out += "\\u2028";
+  } else if (sequence == "\u2029") {
+    out += "\\u2029";
+  } else {
+    out += sequence;
+  }
+  return length;
+}
+
+// Writes messages with Go's rules.
+class Writer {
+ public:
+  enum class Version : uint8_t { kAsItIs, kLeftOpen };
+
+  explicit Writer(Version version) : version_(version) { out_.reserve(1024); }
+
+  std::string Take() { return std::move(out_); }
+  size_t Size() const { return out_.size(); }
+  size_t VersionAt() const { return version_at_; }
+
+  void Begin(const Identity& identity) {
+    out_ += '{';
+    if (identity.kind.empty()) return;
+    Key("kind");
+    AppendGoJsonString(out_, identity.kind);
+    Key("apiVersion");
+    AppendGoJsonString(out_, identity.api_version);
+  }
+
+  void Members(const Value* value, const api::Message& message) {
+    const FieldValues values(value, message);
+    for (size_t i = 0; i < message.fields.size(); ++i) {
+      Field(message.fields[i], values.At(i), message);
+    }
+  }
+
+  void End() { out_ += '}'; }
+
+ private:
+  void Key(std::string_view name) {
+    if (out_.back() != '{') out_ += ',';
+    out_ += '"';
+    out_ += name;  // Names of fields need no escapes.
+    out_ += "\":";
+  }
+
+  void Field(const api::Field& field, const Value* value, const api::Message& message) {
+    if (field.shape == api::Shape::kList) {
+      List(field, value == nullptr ? nullptr : value->AsArray());
+      return;
+    }
+    if (field.shape == api::Shape::kMap) {
+      Map(field, value == nullptr ? nullptr : value->AsObject());
+      return;
+    }
+    if (version_ == Version::kLeftOpen && &message == &api::kObjectMeta &&
+        field.name == "resourceVersion") {
+      Key(field.name);
+      out_ += "\"\"";
+      version_at_ = out_.size() - 1;
+      return;
+    }
+    if (value != nullptr && !FitsType(*value, field.type)) value = nullptr;
+    if (value == nullptr && field.presence != api::Presence::kAlways) return;
+    if (field.presence == api::Presence::kOmitEmpty && IsZeroValue(*value)) return;
+    Key(field.name);
+    if (value == nullptr) {
+      Default(field);
+    } else {
+      One(field, *value);
+    }
+  }
+
+  void List(const api::Field& field, const Array* array) {
+    if (array == nullptr || array->empty()) return;
+    Key(field.name);
+    out_ += '[';
+    for (const Value& item : *array) {
+      if (out_.back() != '[') out_ += ',';
+      if (FitsType(item, field.type)) {
+        One(field, item);
+      } else {
+        Default(field);
+      }
+    }
+    out_ += ']';
+  }
+
+  void Map(const api::Field& field, const Object* object) {
+    if (object == nullptr || object->empty()) return;
+    Key(field.name);
+    out_ += '{';
+    ForEachByKey(*object, [&](const Member& member) {
+      if (out_.back() != '{') out_ += ',';
+      AppendGoJsonString(out_, member.key);
+      out_ += ':';
+      const std::string* text = member.value.AsString();
+      AppendGoJsonString(out_, text == nullptr ? std::string_view() : std::string_view(*text));
+    });
+    out_ += '}';
+  }
+
+  void One(const api::Field& field, const Value& value) {
+    if (field.type == api::Type::kMessage) {
+      Begin({});
+      Members(&value, *field.message);
+      End();
+      return;
+    }
+    const std::string* text = value.AsString();
+    if (field.type == api::Type::kFieldsV1) {
+      out_ += *text;  // JSON already.
+    } else if (text != nullptr) {
+      AppendGoJsonString(out_, *text);
+    } else {
+      AppendPlainScalar(out_, value);
+    }
+  }
+
+  // What Go writes for a field that was never set.
+  void Default(const api::Field& field) {
+    switch (field.type) {
+      case api::Type::kString:
+        out_ += "\"\"";
+        return;
+      case api::Type::kBool:
+        out_ += "false";
+        return;
+      case api::Type::kInt32:
+      case api::Type::kInt64:
+      case api::Type::kIntOrString:
+        out_ += '0';
+        return;
+      case api::Type::kTime:
+      case api::Type::kMicroTime:
+      case api::Type::kFieldsV1:
+        out_ += "null";
+        return;
+      case api::Type::kMessage:
+        Begin({});
+        Members(nullptr, *field.message);
+        End();
+        return;
+    }
+  }
+
+  const Version version_;
+  size_t version_at_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+void AppendGoJsonString(std::string& out, std::string_view text) {
+  out += '"';
+  size_t run = 0;  // Where what can be copied begins.
+  size_t i = 0;
+  while (i < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (kPlain[byte]) {
+      ++i;
+      continue;
+    }
+    out.append(text, run, i - run);
+    if (byte < 0x80) {
+      AppendAsciiEscape(out, byte);
+      ++i;
+    } else {
+      i += AppendMultiByte(out, text.substr(i));
+    }
+    run = i;
+  }
+  out.append(text, run, text.size() - run);
+  out += '"';
+}
+
+WireJson EncodeJson(const Value& canonical, const api::Message& message, const Identity& identity) {
+  Writer writer(Writer::Version::kLeftOpen);
+  writer.Begin(identity);
+  // Behind the comma, which the first member writes.
+  const auto metadata_at = static_cast<uint32_t>(writer.Size() + (identity.kind.empty() ? 0 : 1));
+  writer.Members(&canonical, message);
+  writer.End();
+  const auto version_at = static_cast<uint32_t>(writer.VersionAt());
+  return {.text = writer.Take(), .metadata_at = metadata_at, .version_at = version_at};
+}
+
+std::string WithVersion(const WireJson& wire, std::string_view version) {
+  if (wire.version_at == 0) return wire.text;
+  std::string text;
+  text.reserve(wire.text.size() + version.size());
+  text.append(wire.text, 0, wire.version_at).append(version).append(wire.text, wire.version_at);
+  return text;
+}
+
+std::string EncodeMessage(const Value& canonical, const api::Message& message,
+                          const Identity& identity) {
+  Writer writer(Writer::Version::kAsItIs);
+  writer.Begin(identity);
+  writer.Members(&canonical, message);
+  writer.End();
+  return writer.Take();
+}
+
+Value ToDocument(const Value& canonical, const api::Message& message, const Identity& identity) {
+  const auto document = ParseJson(EncodeMessage(canonical, message, identity),
+                                  {.bytes = SIZE_MAX, .depth = kDeepestAllowed});
+  return document.value_or(Value(Object()));
+}
+
+base::Result<Value> DecodeWire(std::string_view text, const api::Message& message) {
+  JsonDom dom;
+  const auto root = dom.Parse(text, {.bytes = SIZE_MAX, .depth = kDeepestAllowed});
+  if (!root) return tl::unexpected(root.error());
+  if (!root->is_object()) return base::Fail(base::Reason::kBadRequest, "this is no JSON object");
+  WalkNotes notes(/*report_problems=*/false);
+  DecodeWalk<JsonSource> walk(notes);
+  Value object = walk.ReadMessage(JsonSource{*root}, message);
+  if (notes.Failed()) return base::Fail(base::Reason::kBadRequest, notes.TakeFault());
+  return object;
+}
+
+}  // namespace berth::codec

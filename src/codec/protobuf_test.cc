@@ -1,0 +1,227 @@
+#include "codec/protobuf.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "api/core.h"
+#include "api/meta.h"
+#include "codec/decode.h"
+#include "codec/encode.h"
+#include "codec/read.h"
+
+namespace berth::codec {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Bytes from hexadecimal digits and, in between, 'text' as it is.
+std::string Bytes(std::string_view text) {
+  std::string bytes;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') continue;
+    if (text[i] == '\'') {
+      const size_t end = text.find('\'', i + 1);
+      bytes += text.substr(i + 1, end - i - 1);
+      i = end;
+      continue;
+    }
+    bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+    ++i;
+  }
+  return bytes;
+}
+
+Value Canonical(std::string_view json, const api::Message& message) {
+  return DecodeJson(json, message).value_or(Decoded{}).object;
+}
+
+std::string ErrorOf(std::string_view bytes, const api::Message& message = api::kService) {
+  const auto value = DecodeProto(bytes, message);
+  if (value) return "no error";
+  EXPECT_EQ(value.error().reason, base::Reason::kBadRequest);
+  return value.error().message;
+}
+
+// What `kubectl create ns foo` sends.
+const std::string kNamespaceFoo = Bytes(
+    "'k8s' 00 0a0f 0a02'v1' 1209'Namespace'"
+    "121b 0a13 0a03'foo' 1200 1a00 2200 2a00 3200 3800 4200 1200 1a02 0a00 1a00 2200");
+
+TEST(Protobuf, WhatKubectlSends) {
+  ASSERT_EQ(kNamespaceFoo.size(), 54u);
+  const auto envelope = DecodeEnvelope(kNamespaceFoo);
+  ASSERT_TRUE(envelope.has_value());
+  EXPECT_EQ(envelope->api_version, "v1");
+  EXPECT_EQ(envelope->kind, "Namespace");
+  const auto value = DecodeProto(envelope->raw, api::kNamespace);
+  EXPECT_EQ(value, Value(Object{{"metadata", Object{{"name", "foo"}}}}));
+  EXPECT_EQ(WrapEnvelope("v1", "Namespace", EncodeProto(*value, api::kNamespace)), kNamespaceFoo);
+
+  const auto decoded = DecodeProtobuf(kNamespaceFoo, api::kNamespace);
+  ASSERT_TRUE(decoded.has_value());
+  EXPECT_EQ(decoded->kind, "Namespace");
+  EXPECT_EQ(decoded->object, *value);
+}
+
+struct Vector {
+  const api::Message* message;
+  std::string json;
+  std::string bytes;
+};
+
+// Made by hand from the rules: what is no pointer is always written, in ascending order of numbers.
+std::vector<Vector> Vectors() {
+  return {
+      {&api::kServicePort, R"({"port":80})", Bytes("0a00 1200 1850 2206 0800 1000 1a00 2800")},
+      {&api::kServicePort, R"({"name":"a","appProtocol":"","port":-1,"targetPort":"x"})",
+       Bytes("0a01'a' 1200 18ffffffffffffffffff01 2207 0801 1000 1a01'x' 2800 3200")},
+      {&api::kServicePort, R"({"port":443,"targetPort":8080})",
+       Bytes("0a00 1200 18bb03 2207 0800 10903f 1a00 2800")},
+      {&api::kServiceSpec,
+       R"({"selector":{"b":"2","a":""},"clusterIPs":["::1","x"],"allocateLoadBalancerNodePorts":)"
+       R"(false,"sessionAffinityConfig":{}})",
+       Bytes("1205 0a01'a'1200 1206 0a01'b'1201'2' 1a00 2200 3a00 4200 5200 5a00 6000 6800 7200"
+             "92 01 03 '::1' 9201 01 'x' a00100")},
+      {&api::kObjectMeta,
+       R"({"creationTimestamp":"2026-11-15T04:35:00Z","deletionGracePeriodSeconds":0,)"
+       R"("managedFields":[{"fieldsV1":{"f:a":{}}}],"generation":300})",
+       Bytes("0a00 1200 1a00 2200 2a00 3200 38ac02 4208 08f4ece4d706 1000 5000"
+             "8a01 18 0a00 1200 1a00 3200 3a0c 0a0a '{\"f:a\":{}}' 4200")},
+      {&api::kStatusDetails, R"({"name":"w","retryAfterSeconds":1,"causes":[{"field":"f"}]})",
+       Bytes("0a01'w' 1200 1a00 2207 0a00 1200 1a01'f' 2801 3200")},
+      {&api::kPreconditions, R"({"uid":""})", Bytes("0a00")},
+      {&api::kDeleteOptions, R"({"dryRun":["All"],"orphanDependents":true})",
+       Bytes("1801 2a03'All'")},
+      {&api::kDeleteOptions, "{}", ""},
+  };
+}
+
+TEST(Protobuf, BytesAsUpstreamWritesThem) {
+  for (const Vector& vector : Vectors()) {
+    const Value object = Canonical(vector.json, *vector.message);
+    EXPECT_THAT(::testing::PrintToString(EncodeProto(object, *vector.message)),
+                ::testing::PrintToString(vector.bytes))
+        << vector.json;
+    EXPECT_EQ(DecodeProto(vector.bytes, *vector.message), object) << vector.json;
+  }
+}
+
+TEST(Protobuf, Times) {
+  const auto round = [](std::string_view event) {
+    const Value object = Canonical(event, api::kEvent);
+    return EncodeMessage(*DecodeProto(EncodeProto(object, api::kEvent), api::kEvent), api::kEvent);
+  };
+  EXPECT_THAT(round(R"({"eventTime":"2026-11-15T04:35:00.123456Z"})"),
+              HasSubstr(R"("eventTime":"2026-11-15T04:35:00.123456Z")"));
+  EXPECT_THAT(round(R"({"firstTimestamp":"1960-01-01T00:00:00Z"})"),
+              HasSubstr(R"("firstTimestamp":"1960-01-01T00:00:00Z","lastTimestamp":null)"));
+  EXPECT_THAT(round(R"({"firstTimestamp":"1970-01-01T00:00:00Z"})"),
+              HasSubstr(R"("firstTimestamp":"1970-01-01T00:00:00Z")"));
+  // Nanoseconds of a Time are not looked at; those of a MicroTime are cut to microseconds.
+  const auto value =
+      DecodeProto(Bytes("3208 08f4ece4d706 1001 5209 08f4ece4d706 10e707"), api::kEvent);
+  ASSERT_TRUE(value.has_value());
+  EXPECT_EQ(StringAt(*value, "firstTimestamp"), "2026-11-15T04:35:00Z");
+  EXPECT_EQ(StringAt(*value, "eventTime"), "2026-11-15T04:35:00.000000Z");
+}
+
+TEST(Protobuf, UnknownFieldsSurvive) {
+  // Field 30 of the Service, 99 of its spec, and 50, of another wire type, of a port.
+  const std::string unknown = Bytes("f201 03 'abc'");
+  const std::string port =
+      EncodeProto(Canonical(R"({"port":80})", api::kServicePort), api::kServicePort) +
+      Bytes("9103 0102030405060708");
+  const std::string spec = Bytes("0a") + static_cast<char>(port.size()) + port + Bytes("9a0601'z'");
+  const std::string bytes = Bytes("12") + static_cast<char>(spec.size()) + spec + unknown;
+  auto value = DecodeProto(bytes, api::kService);
+  ASSERT_TRUE(value.has_value()) << value.error().message;
+  EXPECT_EQ(value->Find(kUnknownFields)->AsString()->size(), unknown.size());
+
+  const std::string again = EncodeProto(*value, api::kService);
+  EXPECT_TRUE(again.ends_with(unknown));
+  EXPECT_EQ(DecodeProto(again, api::kService), *value);
+  EXPECT_THAT(again, HasSubstr(Bytes("9103 0102030405060708")));
+  EXPECT_THAT(again, HasSubstr(Bytes("9a0601'z'")));
+
+  // JSON does not show them.
+  EXPECT_EQ(EncodeMessage(*value, api::kService),
+            R"({"metadata":{},"spec":{"ports":[{"port":80,"targetPort":0}]},)"
+            R"("status":{"loadBalancer":{}}})");
+
+  Value update =
+      Canonical(R"({"metadata":{"name":"a"},"spec":{"type":"NodePort"}})", api::kService);
+  KeepUnknownFields(*value, update);
+  EXPECT_EQ(*update.Find(kUnknownFields), *value->Find(kUnknownFields));
+  EXPECT_EQ(StringAt(update, "spec", kUnknownFields), Bytes("9a0601'z'"));
+  EXPECT_EQ(StringAt(update, "spec", "type"), "NodePort");
+}
+
+TEST(Protobuf, OfAFieldGivenTwiceTheLastCounts) {
+  EXPECT_EQ(DecodeProto(Bytes("0a01'a' 0a01'b'"), api::kObjectMeta), Value(Object{{"name", "b"}}));
+  EXPECT_EQ(DecodeProto(Bytes("0a01'a' 0a00"), api::kObjectMeta), Value(Object()));
+  EXPECT_EQ(DecodeProto(Bytes("5a06 0a01'k'1201'1' 5a06 0a01'k'1201'2'"), api::kObjectMeta),
+            Value(Object{{"labels", Object{{"k", "2"}}}}));
+  EXPECT_EQ(DecodeProto(Bytes("5a00"), api::kObjectMeta),
+            Value(Object{{"labels", Object{{"", ""}}}}));
+}
+
+TEST(Protobuf, MalformedBytesAreErrors) {
+  EXPECT_THAT(ErrorOf(Bytes("0a")), HasSubstr("Service is cut off"));
+  EXPECT_THAT(ErrorOf(Bytes("0a05'x'")), HasSubstr("Service is cut off"));
+  EXPECT_THAT(ErrorOf(Bytes("0a03 0a05'x'")), HasSubstr("ObjectMeta is cut off"));
+  EXPECT_THAT(ErrorOf(Bytes("0800")), HasSubstr("wrong wireType = 0 for field Service.metadata"));
+  EXPECT_THAT(ErrorOf(Bytes("0b")), HasSubstr("cut off"));                      // A group.
+  EXPECT_THAT(ErrorOf(Bytes("00")), HasSubstr("cut off"));                      // Number 0.
+  EXPECT_THAT(ErrorOf(Bytes("ffffffffffffffffffff01")), HasSubstr("cut off"));  // Endless varint.
+  EXPECT_THAT(ErrorOf(Bytes("0affffffffffffffffff01")), HasSubstr("cut off"));  // Huge length.
+  EXPECT_THAT(ErrorOf(Bytes("0a01 ff"), api::kObjectMeta), HasSubstr("not UTF-8"));
+  EXPECT_THAT(ErrorOf(Bytes("4202 08ff"), api::kObjectMeta), HasSubstr("a time is malformed"));
+  EXPECT_THAT(ErrorOf(Bytes("420b 08ffffffffffffffff7f"), api::kObjectMeta), HasSubstr("cut off"));
+  EXPECT_THAT(ErrorOf(Bytes("420a 08ffffffffffffffff7f"), api::kObjectMeta),
+              HasSubstr("out of range"));
+  EXPECT_THAT(ErrorOf(Bytes("2202 0802"), api::kServicePort), HasSubstr("IntOrString"));
+  EXPECT_THAT(ErrorOf(Bytes("3a05 0a03 '{]}'"), api::kManagedFieldsEntry),
+              HasSubstr("FieldsV1 is not JSON"));
+  EXPECT_THAT(ErrorOf(Bytes("5a02 0a09"), api::kObjectMeta), HasSubstr("entry of a map"));
+  const auto large = DecodeProto("12345", api::kService, {.bytes = 4});
+  ASSERT_FALSE(large.has_value());
+  EXPECT_THAT(large.error().message, HasSubstr("more than the limit of 4 bytes"));
+}
+
+TEST(Protobuf, Envelopes) {
+  EXPECT_THAT(DecodeEnvelope("{}").error().message,
+              HasSubstr("does not appear to be a protobuf message"));
+  EXPECT_THAT(DecodeEnvelope(Bytes("'k8s' 00 0a")).error().message, HasSubstr("cut off"));
+  EXPECT_THAT(DecodeEnvelope(Bytes("'k8s' 00 0a01 0a")).error().message, HasSubstr("cut off"));
+  EXPECT_FALSE(DecodeEnvelope(Bytes("'k8s' 00 1a04'gzip'")).has_value());
+  // Any order will do.
+  const std::string bytes = Bytes("'k8s' 00 2200 1203'raw' 0a05 1203'Pod'");
+  const auto envelope = DecodeEnvelope(bytes);
+  ASSERT_TRUE(envelope.has_value());
+  EXPECT_EQ(envelope->kind, "Pod");
+  EXPECT_EQ(envelope->raw, "raw");
+
+  const DecodeOptions server{.limits = {}, .expected = {.api_version = "v1", .kind = "Namespace"}};
+  EXPECT_EQ(DecodeProtobuf("xyz", api::kNamespace, server).error().message,
+            "the object provided is unrecognized (must be of type Namespace): provided data does "
+            "not appear to be a protobuf message, expected prefix [107 56 115 0] (78797a)");
+  EXPECT_EQ(
+      DecodeProtobuf(WrapEnvelope("v1", "Namespace", "x"), api::kNamespace, server).error().message,
+      "Namespace in version \"v1\" cannot be handled as a Namespace: proto: Namespace is cut "
+      "off or malformed");
+  EXPECT_EQ(DecodeProtobuf(WrapEnvelope("v1", "Pod", "x"), api::kNamespace, server)->kind, "Pod");
+}
+
+TEST(Protobuf, LargeObjectsGrowTheBuffer) {
+  Value object = Object{};
+  for (int i = 0; i < 3000; ++i) {
+    SetAt(object, {"metadata", "annotations", std::to_string(i)}, std::string(100, 'x'));
+  }
+  const std::string bytes = EncodeProto(object, api::kService);
+  EXPECT_GT(bytes.size(), 300'000u);
+  EXPECT_EQ(DecodeProto(bytes, api::kService), object);
+}
+
+}  // namespace
+}  // namespace berth::codec
