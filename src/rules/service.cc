@@ -1,0 +1,39 @@
+#include "rules/service.h"
+
+#include "rules/tree.h"
+
+namespace berth::rules {
+
+std::string_view ServiceType(const codec::Value& service) {
+  return StringAt(service, "spec", "type");
+}
+
+bool IsClusterIpType(const codec::Value& service) { return ServiceType(service) == "ClusterIP"; }
+bool IsNodePortType(const codec::Value& service) { return ServiceType(service) == "NodePort"; }
+bool IsLoadBalancer(const codec::Value& service) { return ServiceType(service) == "LoadBalancer"; }
+bool IsExternalName(const codec::Value& service) { return ServiceType(service) == "ExternalName"; }
+
+bool IsHeadless(const codec::Value& service) {
+  return StringAt(service, "spec", "clusterIP") == "None";
+}
+
+bool HasSelector(const codec::Value& service) {
+  return !ObjectAt(service, "spec", "selector").empty();
+}
+
+bool IsExternallyAccessible(const codec::Value& service) {
+  return IsNodePortType(service) || IsLoadBalancer(service) ||
+         (IsClusterIpType(service) && !ArrayAt(service, "spec", "externalIPs").empty());
+}
+
+bool NeedsHealthCheck(const codec::Value& service) {
+  return IsLoadBalancer(service) && StringAt(service, "spec", "externalTrafficPolicy") == "Local";
+}
+
+bool NeedsNodePorts(const codec::Value& service) {
+  if (IsNodePortType(service)) return true;
+  const codec::Value* wanted = FindAt(service, "spec", "allocateLoadBalancerNodePorts");
+  return IsLoadBalancer(service) && (wanted == nullptr || wanted->AsBool().value_or(true));
+}
+
+}  // namespace berth::rules

@@ -1,0 +1,180 @@
+// ipFamilyPolicy and ipFamilies of a Service: what the client left open is decided from the cluster
+// IPs given, the Service as it was, and the families configured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rules/service.h"
+#include "rules/service_defaults.h"
+#include "rules/service_validation.h"
+#include "rules/tree.h"
+
+namespace berth::rules {
+namespace {
+
+constexpr std::string_view kSingle = "SingleStack";
+constexpr std::string_view kPrefer = "PreferDualStack";
+constexpr std::string_view kRequire = "RequireDualStack";
+
+const Path kPolicyPath("spec.ipFamilyPolicy");
+
+std::string_view Other(std::string_view family) {
+  return ip::FamilyText(family == ip::FamilyText(ip::Family::kV4) ? ip::Family::kV6
+                                                                  : ip::Family::kV4);
+}
+
+/// Works on one Service; each step below is one of the reference, in its order.
+class FamilyRules {
+ public:
+  FamilyRules(codec::Value& service, const codec::Value* old,
+              std::span<const ip::Family> configured)
+      : service_(service),
+        old_(old),
+        configured_(configured),
+        ips_(Texts(ArrayAt(service, "spec", "clusterIPs"))),
+        families_(Texts(ArrayAt(service, "spec", "ipFamilies"))) {}
+
+  FieldErrors Run() {
+    DecidePolicy();
+    errors_ = ValidateClusterIps(service_, old_);
+    if (!errors_.empty()) return errors_;
+    if (old_ != nullptr) FitToOld();
+    RequireRoomForTwo();
+    AddFamiliesOfIps();
+    if (!errors_.empty()) return errors_;
+    if (IsHeadless(service_) && !HasSelector(service_)) {
+      CompleteFamilies(true);
+      return errors_;
+    }
+    RequireConfigured();
+    if (errors_.empty()) CompleteFamilies(configured_.size() == 2);
+    return errors_;
+  }
+
+ private:
+  bool IsConfigured(std::string_view family) const {
+    return std::ranges::any_of(configured_,
+                               [family](ip::Family one) { return ip::FamilyText(one) == family; });
+  }
+
+  void DecidePolicy() {
+    policy_ = StringAt(service_, "spec", "ipFamilyPolicy");
+    if (HasAt(service_, "spec", "ipFamilyPolicy")) return;
+    if (old_ != nullptr) policy_ = StringAt(*old_, "spec", "ipFamilyPolicy");
+    if (policy_.empty()) {
+      policy_ = IsHeadless(service_) && !HasSelector(service_) ? kRequire : kSingle;
+    }
+    SetAt(service_, {"spec", "ipFamilyPolicy"}, policy_);
+  }
+
+  /// SingleStack gives the second of each back; the other policies may not lose one.
+  void FitToOld() {
+    const std::vector<std::string> old_ips = Texts(ArrayAt(*old_, "spec", "clusterIPs"));
+    const std::vector<std::string> old_families = Texts(ArrayAt(*old_, "spec", "ipFamilies"));
+    if (policy_ == kSingle) {
+      if (ips_ == old_ips && ips_.size() == 2) SetList(ips_, {ips_[0]}, "clusterIPs");
+      if (families_ == old_families && families_.size() == 2) {
+        SetList(families_, {families_[0]}, "ipFamilies");
+      }
+      return;
+    }
+    if (!ips_.empty() && ips_.size() < old_ips.size()) {
+      errors_.Invalid(kPolicyPath, policy_,
+                      "must be 'SingleStack' to release the secondary cluster IP");
+    }
+    if (!families_.empty() && families_.size() < old_families.size()) {
+      errors_.Invalid(kPolicyPath, policy_,
+                      "must be 'SingleStack' to release the secondary IP family");
+    }
+  }
+
+  void RequireRoomForTwo() {
+    if (policy_ != kSingle) return;
+    constexpr std::string_view kDetail =
+        "must be 'RequireDualStack' or 'PreferDualStack' when multiple {} are specified";
+    if (ips_.size() == 2) {
+      errors_.Invalid(kPolicyPath, policy_, fmt::format(kDetail, "cluster IPs"));
+    }
+    if (families_.size() == 2) {
+      errors_.Invalid(kPolicyPath, policy_, fmt::format(kDetail, "IP families"));
+    }
+  }
+
+  void AddFamiliesOfIps() {
+    std::vector<std::string> families = families_;
+    for (size_t i = 0; i < ips_.size() && ips_[i] != "None"; ++i) {
+      if (i < families.size()) continue;
+      const auto parsed = ip::ParseAddrLoose(ips_[i]);
+      if (!parsed.has_value()) continue;  // One of the old object; nothing to derive.
+      const std::string_view family = ip::FamilyText(parsed->addr.family());
+      families.emplace_back(family);
+      if (IsConfigured(family)) continue;
+      errors_.Invalid(Path("spec.clusterIPs").Index(i), ArrayAt(service_, "spec", "clusterIPs"),
+                      fmt::format("{} is not configured on this cluster", family));
+    }
+    SetList(families_, std::move(families), "ipFamilies");
+  }
+
+  void RequireConfigured() {
+    if (policy_ == kRequire && configured_.size() < 2) {
+      errors_.Invalid(kPolicyPath, policy_,
+                      "this cluster is not configured for dual-stack services");
+    }
+    for (size_t i = 0; i < families_.size(); ++i) {
+      if (IsConfigured(families_[i])) continue;
+      errors_.Invalid(Path("spec.ipFamilies").Index(i), families_[i],
+                      "not configured on this cluster");
+    }
+  }
+
+  void CompleteFamilies(bool second_possible) {
+    std::vector<std::string> families = families_;
+    if (families.empty()) {
+      families.emplace_back(
+          ip::FamilyText(configured_.empty() ? ip::Family::kV4 : configured_.front()));
+    }
+    if (policy_ != kSingle && families.size() == 1 && second_possible) {
+      families.emplace_back(Other(families.front()));
+    }
+    SetList(families_, std::move(families), "ipFamilies");
+  }
+
+  void SetList(std::vector<std::string>& list, std::vector<std::string> now,
+               std::string_view field) {
+    list = std::move(now);
+    if (list.empty()) return;
+    SetAt(service_, {"spec", field}, codec::Array(list.begin(), list.end()));
+  }
+
+  codec::Value& service_;
+  const codec::Value* old_;
+  std::span<const ip::Family> configured_;
+  std::vector<std::string> ips_;
+  std::vector<std::string> families_;
+  std::string policy_;
+  FieldErrors errors_;
+};
+
+}  // namespace
+
+bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old) {
+  const std::string_view before = StringAt(old, "spec", "ipFamilyPolicy");
+  return StringAt(service, "spec", "ipFamilyPolicy") == kPrefer &&
+         (before.empty() || before == kPrefer) && !IsExternalName(service) &&
+         ServiceType(service) == ServiceType(old) &&
+         ArrayAt(service, "spec", "clusterIPs") == ArrayAt(old, "spec", "clusterIPs") &&
+         ArrayAt(service, "spec", "ipFamilies") == ArrayAt(old, "spec", "ipFamilies");
+}
+
+FieldErrors InitServiceFamilies(codec::Value& service, const codec::Value* old,
+                                std::span<const ip::Family> configured) {
+  if (IsExternalName(service)) return {};
+  if (old != nullptr && KeepsPreferDualStack(service, *old)) return {};
+  return FamilyRules(service, old, configured).Run();
+}
+
+}  // namespace berth::rules

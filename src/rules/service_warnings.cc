@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/go_text.h"
+#include "ip/addr.h"
+#include "ip/cidr.h"
+#include "rules/field_error.h"
+#include "rules/service.h"
+#include "rules/service_validation.h"
+#include "rules/tree.h"
+
+namespace berth::rules {
+namespace {
+
+using Warnings = std::vector<std::string>;
+
+void WarnOfAddress(Warnings& warnings, const Path& path, std::string_view text) {
+  const std::optional<ip::LooseAddr> parsed = ip::ParseAddrLoose(text);
+  if (!parsed.has_value()) return;
+  const std::string canonical = parsed->addr.ToString();
+  if (parsed->leading_zeros || parsed->v4_mapped) {
+    warnings.push_back(fmt::format("{}: non-standard IP address {} is invalid: use {}", path.text(),
+                                   base::GoQuoted(text), base::GoQuoted(canonical)));
+  } else if (canonical != text) {
+    warnings.push_back(
+        fmt::format("{}: IPv6 address {} should be in RFC 5952 canonical format ({})", path.text(),
+                    base::GoQuoted(text), base::GoQuoted(canonical)));
+  }
+}
+
+void WarnOfAddresses(Warnings& warnings, const Path& path, const codec::Array& texts) {
+  for (size_t i = 0; i < texts.size(); ++i) WarnOfAddress(warnings, path.Index(i), Text(&texts[i]));
+}
+
+void WarnOfBlock(Warnings& warnings, const Path& path, std::string_view text) {
+  const std::optional<ip::LooseCidr> parsed = ip::ParseCidrLoose(text);
+  if (!parsed.has_value()) return;
+  const std::string canonical = parsed->cidr.ToString();
+  if (parsed->host_bits_set) {
+    const std::string_view host = text.substr(0, text.find('/'));
+    const auto addr = ip::ParseAddrLoose(host);
+    const std::string one = fmt::format("{}/{}", addr.has_value() ? addr->addr.ToString() : host,
+                                        ip::Width(parsed->cidr.family()));
+    warnings.push_back(fmt::format(
+        "{}: CIDR value {} is ambiguous in this context (should be {} or {}?)", path.text(),
+        base::GoQuoted(text), base::GoQuoted(canonical), base::GoQuoted(one)));
+  } else if (parsed->leading_zeros || parsed->v4_mapped) {
+    warnings.push_back(fmt::format("{}: non-standard CIDR value {} is invalid: use {}", path.text(),
+                                   base::GoQuoted(text), base::GoQuoted(canonical)));
+  } else if (canonical != text) {
+    warnings.push_back(
+        fmt::format("{}: IPv6 CIDR value {} should be in RFC 5952 canonical format ({})",
+                    path.text(), base::GoQuoted(text), base::GoQuoted(canonical)));
+  }
+}
+
+void WarnOfHeadless(Warnings& warnings, const codec::Value& service) {
+  if (!StringAt(service, "spec", "loadBalancerIP").empty()) {
+    warnings.emplace_back("spec.loadBalancerIP is ignored for headless services");
+  }
+  if (!ArrayAt(service, "spec", "externalIPs").empty()) {
+    warnings.emplace_back("spec.externalIPs is ignored for headless services");
+  }
+  const std::string_view affinity = StringAt(service, "spec", "sessionAffinity");
+  if (!affinity.empty() && affinity != "None") {
+    warnings.emplace_back("spec.SessionAffinity is ignored for headless services");
+  }
+}
+
+}  // namespace
+
+Warnings ServiceWarnings(const codec::Value& service) {
+  Warnings warnings;
+  const Path spec("spec");
+  if (HasAt(service, "metadata", "annotations", "service.kubernetes.io/topology-aware-hints")) {
+    warnings.emplace_back(
+        "annotation service.kubernetes.io/topology-aware-hints is deprecated, please use "
+        "service.kubernetes.io/topology-mode instead");
+  }
+  const bool headless = IsHeadless(service);
+  const codec::Array& external_ips = ArrayAt(service, "spec", "externalIPs");
+  if (!headless) {
+    WarnOfAddresses(warnings, spec.Child("clusterIPs"), ArrayAt(service, "spec", "clusterIPs"));
+  }
+  WarnOfAddresses(warnings, spec.Child("externalIPs"), external_ips);
+  WarnOfAddress(warnings, spec.Child("loadBalancerIP"),
+                StringAt(service, "spec", "loadBalancerIP"));
+  if (headless) WarnOfHeadless(warnings, service);
+  if (!headless && !IsExternalName(service) && !external_ips.empty()) {
+    warnings.emplace_back(
+        "spec.externalIPs is deprecated and may no longer be implemented in some clusters");
+  }
+  const codec::Array& ranges = ArrayAt(service, "spec", "loadBalancerSourceRanges");
+  for (size_t i = 0; i < ranges.size(); ++i) {
+    WarnOfBlock(warnings, spec.Child("loadBalancerSourceRanges").Index(i), Text(&ranges[i]));
+  }
+  if (IsExternalName(service) && !external_ips.empty()) {
+    warnings.emplace_back("spec.externalIPs is ignored when spec.type is \"ExternalName\"");
+  }
+  if (!IsExternalName(service) && !StringAt(service, "spec", "externalName").empty()) {
+    warnings.emplace_back("spec.externalName is ignored when spec.type is not \"ExternalName\"");
+  }
+  if (StringAt(service, "spec", "trafficDistribution") == "PreferClose") {
+    warnings.emplace_back(
+        "spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
+  }
+  return warnings;
+}
+
+Warnings ServiceStatusWarnings(const codec::Value& service) {
+  Warnings warnings;
+  const codec::Array& ingress = ArrayAt(service, "status", "loadBalancer", "ingress");
+  for (size_t i = 0; i < ingress.size(); ++i) {
+    WarnOfAddress(warnings, Path("status.loadBalancer.ingress").Index(i),
+                  StringAt(ingress[i], "ip"));
+  }
+  return warnings;
+}
+
+}  // namespace berth::rules
