@@ -1,0 +1,184 @@
+#include "state/index_node.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace berth::state::index {
+namespace {
+
+template <typename Items, typename Item>
+void InsertAt(Items& items, size_t used, size_t place, Item item) {
+  const auto at = items.begin() + static_cast<ptrdiff_t>(place);
+  const auto end = items.begin() + static_cast<ptrdiff_t>(used);
+  std::move_backward(at, end, end + 1);
+  *at = std::move(item);
+}
+
+template <typename Items>
+void RemoveAt(Items& items, size_t used, size_t place) {
+  const auto at = items.begin() + static_cast<ptrdiff_t>(place);
+  const auto end = items.begin() + static_cast<ptrdiff_t>(used);
+  std::move(at + 1, end, at);
+  *(end - 1) = {};
+}
+
+std::string_view Lowest(const Node& node) {
+  if (!node.leaf) return static_cast<const Inner&>(node).lowest[0];
+  return static_cast<const Leaf&>(node).objects[0]->Key();
+}
+
+/// Moves what lies from `from` on behind what `to` has. Both are the editor's own.
+void MoveFrom(Leaf& node, size_t from, Leaf& to) {
+  for (size_t i = from; i < node.used; ++i) to.objects[to.used++] = std::move(node.objects[i]);
+  node.used = static_cast<uint32_t>(from);
+}
+
+void MoveFrom(Inner& node, size_t from, Inner& to) {
+  for (size_t i = from; i < node.used; ++i) {
+    to.lowest[to.used] = node.lowest[i];
+    to.counts[to.used] = node.counts[i];
+    to.children[to.used++] = std::move(node.children[i]);
+  }
+  node.used = static_cast<uint32_t>(from);
+  node.Recount();
+  to.Recount();
+}
+
+/// Adds to a node that may be full; then its upper half, or what is added at the very end alone,
+/// becomes a new node, so that keys that come in order leave full nodes behind.
+template <typename T, typename Item>
+NodePtr InsertOrSplit(T& node, size_t place, Item item, bool at_end, uint64_t epoch) {
+  if (node.used < kFanout) {
+    node.Insert(place, std::move(item));
+    return nullptr;
+  }
+  auto right = std::make_shared<T>(epoch);
+  const size_t keep = at_end && place == kFanout ? kFanout : kFanout / 2;
+  MoveFrom(node, keep, *right);
+  if (place > keep || keep == kFanout) {
+    right->Insert(place - keep, std::move(item));
+  } else {
+    node.Insert(place, std::move(item));
+  }
+  return right;
+}
+
+}  // namespace
+
+uint32_t Node::Count() const { return leaf ? used : static_cast<const Inner&>(*this).total; }
+
+size_t Leaf::LowerBound(std::string_view key) const {
+  const auto found = std::lower_bound(
+      objects.begin(), objects.begin() + used, key,
+      [](const ObjectPtr& object, std::string_view wanted) { return object->Key() < wanted; });
+  return static_cast<size_t>(found - objects.begin());
+}
+
+void Leaf::Insert(size_t place, ObjectPtr object) {
+  InsertAt(objects, used, place, std::move(object));
+  ++used;
+}
+
+void Leaf::Remove(size_t place) {
+  RemoveAt(objects, used, place);
+  --used;
+}
+
+size_t Inner::ChildFor(std::string_view key) const {
+  const auto behind = std::upper_bound(lowest.begin(), lowest.begin() + used, key);
+  return behind == lowest.begin() ? 0 : static_cast<size_t>(behind - lowest.begin()) - 1;
+}
+
+void Inner::Insert(size_t place, NodePtr child) {
+  InsertAt(lowest, used, place, Lowest(*child));
+  InsertAt(counts, used, place, child->Count());
+  InsertAt(children, used, place, std::move(child));
+  ++used;
+  Recount();
+}
+
+void Inner::Remove(size_t place) {
+  RemoveAt(lowest, used, place);
+  RemoveAt(counts, used, place);
+  RemoveAt(children, used, place);
+  --used;
+  Recount();
+}
+
+void Inner::Refresh(size_t place) {
+  lowest[place] = Lowest(*children[place]);
+  counts[place] = children[place]->Count();
+  Recount();
+}
+
+void Inner::Recount() {
+  total = std::accumulate(counts.begin(), counts.begin() + used, uint32_t{0});
+}
+
+template <typename T>
+T& Editor::Own(NodePtr& node) {
+  if (node->epoch != epoch_) {
+    auto copy = std::make_shared<T>(static_cast<const T&>(*node));
+    copy->epoch = epoch_;
+    node = std::move(copy);
+  }
+  return static_cast<T&>(*node);
+}
+
+NodePtr Editor::Put(NodePtr& node, ObjectPtr object, bool at_end, ObjectPtr& previous) {
+  if (node->leaf) return PutInLeaf(Own<Leaf>(node), std::move(object), at_end, previous);
+  return PutInInner(Own<Inner>(node), std::move(object), at_end, previous);
+}
+
+NodePtr Editor::PutInLeaf(Leaf& leaf, ObjectPtr object, bool at_end, ObjectPtr& previous) {
+  const size_t place = leaf.LowerBound(object->Key());
+  if (place < leaf.used && leaf.objects[place]->Key() == object->Key()) {
+    previous = std::exchange(leaf.objects[place], std::move(object));
+    return nullptr;
+  }
+  return InsertOrSplit(leaf, place, std::move(object), at_end, epoch_);
+}
+
+NodePtr Editor::PutInInner(Inner& inner, ObjectPtr object, bool at_end, ObjectPtr& previous) {
+  const size_t place = inner.ChildFor(object->Key());
+  const bool last = at_end && place + 1 == inner.used;
+  NodePtr right = Put(inner.children[place], std::move(object), last, previous);
+  inner.Refresh(place);
+  if (!right) return nullptr;
+  return InsertOrSplit(inner, place + 1, std::move(right), at_end, epoch_);
+}
+
+void Editor::Erase(NodePtr& node, std::string_view key) {
+  if (node->leaf) {
+    auto& leaf = Own<Leaf>(node);
+    leaf.Remove(leaf.LowerBound(key));
+    return;
+  }
+  auto& inner = Own<Inner>(node);
+  const size_t place = inner.ChildFor(key);
+  Erase(inner.children[place], key);
+  if (inner.children[place]->used == 0) {
+    inner.Remove(place);
+    return;
+  }
+  inner.Refresh(place);
+  JoinIfFew(inner, place);
+}
+
+void Editor::JoinIfFew(Inner& inner, size_t place) {
+  if (inner.children[place]->used >= kFew || inner.used < 2) return;
+  const size_t left = place == 0 ? 0 : place - 1;
+  NodePtr& into = inner.children[left];
+  NodePtr& from = inner.children[left + 1];
+  if (into->used + from->used > kJoined) return;
+  if (into->leaf) {
+    MoveFrom(Own<Leaf>(from), 0, Own<Leaf>(into));
+  } else {
+    MoveFrom(Own<Inner>(from), 0, Own<Inner>(into));
+  }
+  inner.Remove(left + 1);
+  inner.Refresh(left);
+}
+
+}  // namespace berth::state::index

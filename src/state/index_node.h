@@ -1,0 +1,84 @@
+// The nodes of the ordered index, a B-tree with the objects in its leaves, and how they are edited.
+// A node of the editor's epoch is its own and is changed in place; any other belongs to published
+// snapshots and is copied before it is changed. Internal to state/snapshot.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "state/object.h"
+#include "state/snapshot.h"
+
+namespace berth::state::index {
+
+/// A write copies one node per level: larger ones cost more to copy, smaller ones more memory.
+inline constexpr size_t kFanout = 32;
+/// A node with fewer entries is joined with a neighbour if both fit well into one.
+inline constexpr size_t kFew = kFanout / 4;
+inline constexpr size_t kJoined = kFanout * 3 / 4;
+
+struct Node {
+  Node(uint64_t made_in, bool is_leaf) : epoch(made_in), leaf(is_leaf) {}
+
+  /// Objects below it.
+  uint32_t Count() const;
+
+  uint64_t epoch;
+  uint32_t used = 0;
+  bool leaf;
+};
+
+struct Leaf : Node {
+  explicit Leaf(uint64_t made_in) : Node(made_in, true) {}
+
+  /// The first place whose key is not before `key`.
+  size_t LowerBound(std::string_view key) const;
+  void Insert(size_t place, ObjectPtr object);
+  void Remove(size_t place);
+
+  std::array<ObjectPtr, kFanout> objects;
+};
+
+struct Inner : Node {
+  explicit Inner(uint64_t made_in) : Node(made_in, false) {}
+
+  /// The child whose keys `key` belongs to.
+  size_t ChildFor(std::string_view key) const;
+  void Insert(size_t place, NodePtr child);
+  void Remove(size_t place);
+  /// After the child at `place` was changed.
+  void Refresh(size_t place);
+  void Recount();
+
+  uint32_t total = 0;                         // Objects below it.
+  std::array<uint32_t, kFanout> counts = {};  // And below each child.
+  std::array<NodePtr, kFanout> children;
+  /// The lowest key below each child, in an object that the child holds.
+  std::array<std::string_view, kFanout> lowest;
+};
+
+class Editor {
+ public:
+  explicit Editor(uint64_t epoch) : epoch_(epoch) {}
+
+  /// Puts it below `node`, which is replaced by a copy if need be. Returns the new right neighbour
+  /// if the node had to be split. `at_end`: nothing lies behind `node`.
+  NodePtr Put(NodePtr& node, ObjectPtr object, bool at_end, ObjectPtr& previous);
+
+  /// The key must be there. May leave the node empty.
+  void Erase(NodePtr& node, std::string_view key);
+
+ private:
+  NodePtr PutInLeaf(Leaf& leaf, ObjectPtr object, bool at_end, ObjectPtr& previous);
+  NodePtr PutInInner(Inner& inner, ObjectPtr object, bool at_end, ObjectPtr& previous);
+  void JoinIfFew(Inner& inner, size_t place);
+  template <typename T>
+  T& Own(NodePtr& node);
+
+  const uint64_t epoch_;
+};
+
+}  // namespace berth::state::index

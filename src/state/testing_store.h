@@ -1,0 +1,52 @@
+// For tests only: a store in memory with the resources of state/testing.h, written to directly.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "state/resource.h"
+#include "state/testing.h"
+#include "store/blocking.h"
+#include "store/memory_engine.h"
+
+namespace berth::state::testing {
+
+class TestStore {
+ public:
+  /// Anew and empty, on a clock that stands still.
+  void Open(store::MemoryOptions options = {}) { Open(std::move(options), clock); }
+  /// On one that runs.
+  void OpenForThreads(store::MemoryOptions options = {}) { Open(std::move(options), system_clock); }
+
+  int64_t Put(const std::string& key, const std::string& value) {
+    return store::CommitNow(*engine, {.puts = {{.key = key, .value = value}}}).puts[0].value;
+  }
+  int64_t Delete(const std::string& key) {
+    return store::CommitNow(*engine, {.deletes = {key}}).deletes[0].value;
+  }
+  bool Compact(int64_t revision) {
+    return store::CompactNow(*engine, store::Revision{revision}).has_value();
+  }
+  /// Takes the place of every watch that is not read up to the present.
+  void LoseHistory() {
+    for (int i = 0; i < 200; ++i) Put("/registry/other/noise", std::string(1000, 'x'));
+    Compact(store::CurrentNow(*engine)->value);
+  }
+
+  base::ManualClock clock;
+  base::SystemClock system_clock;
+  base::Logger log{{.sink = [](std::string_view) {}}, clock};
+  const Resources resources = MakeResources();
+  std::unique_ptr<store::MemoryEngine> engine;
+
+ private:
+  void Open(store::MemoryOptions options, const base::Clock& time) {
+    engine = store::MemoryEngine::Make(std::move(options), time);
+  }
+};
+
+}  // namespace berth::state::testing
