@@ -1,0 +1,168 @@
+// One attempt at a write: decide it on the current snapshot, and send it.
+#include <algorithm>
+#include <utility>
+
+#include "commit/sequencer_impl.h"
+
+namespace berth::commit {
+namespace {
+
+int64_t RevisionOf(const state::ObjectPtr& object) { return object ? object->Revision() : 0; }
+
+/// A transaction compares a key once. The first word on a key counts: it is the object's own, then
+/// the guards', and all of them come from one snapshot.
+void AddCompare(store::Txn& txn, const std::string& key, int64_t revision) {
+  const bool known = std::any_of(txn.compares.begin(), txn.compares.end(),
+                                 [&key](const store::Compare& have) { return have.key == key; });
+  if (!known) txn.compares.push_back({.key = key, .revision = {revision}});
+}
+
+}  // namespace
+
+void Sequencer::Impl::Attempt(const OpPtr& op, Ops& ready) {
+  for (;;) {
+    if (Answered(*op)) return Finish(op, Written{}, ready);  // Its time was up.
+    bool by_guard = false;
+    std::optional<base::Error> refusal = Decide(*op, *follower_.Current(), by_guard);
+    if (by_guard) {
+      if (WaitsForGuard(op)) return;
+      if (GuardChanged(*op)) continue;  // By a write that was finished meanwhile.
+    }
+    const bool to_send =
+        !refusal && op->decision.kind != Decision::Kind::kNothing && !op->write.dry_run;
+    if (to_send) return Send(op);
+    // Nothing will compare what this answer depends on, so it must be current.
+    const bool may_be_old = follower_.AsksStore() || !follower_.Ready();
+    if (may_be_old && !op->verified) return Verify(op);
+    base::Result<Written> result =
+        refusal ? base::Result<Written>(tl::unexpected(std::move(*refusal))) : Foresee(*op);
+    Settle(*op, false);
+    return Finish(op, std::move(result), ready);
+  }
+}
+
+std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot& snapshot,
+                                                   bool& by_guard) {
+  op.decision = {};
+  op.guarded.clear();
+  op.current = snapshot.Find(op.write.key);
+  for (const Guard& guard : op.write.guards) {
+    op.guarded.push_back(snapshot.Find(guard.key));
+    std::optional<base::Error> refusal = guard.check(op.guarded.back());
+    by_guard = refusal.has_value();
+    if (refusal) return refusal;
+  }
+  if (!op.current && follower_.IsUndecodable(op.write.key)) {
+    return base::Error{.reason = base::Reason::kInternalError,
+                       .message = "what is stored under " + op.write.key + " cannot be decoded"};
+  }
+  base::Result<Decision> decision = op.write.transform(op.current);
+  if (!decision) return std::move(decision.error());
+  op.decision = std::move(*decision);
+  const bool gone = op.decision.kind == Decision::Kind::kDelete && !op.current;
+  if (gone) op.decision.kind = Decision::Kind::kNothing;
+  return std::nullopt;
+}
+
+/// Whether the guard that refused it may be changed by a write that is in the store: then it is
+/// decided again when that one is done. Writes that wait themselves are not waited for, so nobody
+/// waits in a circle.
+bool Sequencer::Impl::WaitsForGuard(const OpPtr& op) {
+  base::MutexLock lock(mutex_);
+  const auto lane = lanes_.find(op->write.guards[op->guarded.size() - 1].key);
+  if (lane == lanes_.end() || !lane->second.in_store) return false;
+  lane->second.waiting.push_back(op);
+  return true;
+}
+
+bool Sequencer::Impl::GuardChanged(const Op& op) const {
+  const std::string& key = op.write.guards[op.guarded.size() - 1].key;
+  return RevisionOf(follower_.Current()->Find(key)) != RevisionOf(op.guarded.back());
+}
+
+/// Decides again on a snapshot that shows all that was acknowledged before now, anywhere.
+void Sequencer::Impl::Verify(const OpPtr& op) {
+  Settle(*op, false);
+  follower_.CatchUp(op->write.deadline, [self = shared_from_this(),
+                                         op](const base::Result<state::SnapshotPtr>& snapshot) {
+    self->Inside([&] {
+      Ops ready;
+      op->verified = true;
+      if (snapshot) {
+        ready.push_back(op);
+      } else {
+        self->Finish(op, tl::unexpected(snapshot.error()), ready);
+      }
+      self->Dispatch(std::move(ready));
+    });
+  });
+}
+
+/// What the write comes to without the store.
+Written Sequencer::Impl::Foresee(const Op& op) const {
+  Written written{.object = op.current, .revision = RevisionOf(op.current)};
+  if (op.decision.kind == Decision::Kind::kDelete) written.kind = Written::Kind::kDeleted;
+  if (op.decision.kind == Decision::Kind::kPut) {
+    written.kind = op.current ? Written::Kind::kUpdated : Written::Kind::kCreated;
+    written.object = MakeObject(op, written.revision);
+  }
+  return written;
+}
+
+void Sequencer::Impl::Send(const OpPtr& op) {
+  store::Txn txn = MakeTxn(*op);
+  {
+    base::MutexLock lock(mutex_);
+    lanes_.find(op->write.key)->second.in_store = true;
+  }
+  follower_.Engine().Commit(std::move(txn),
+                            [self = shared_from_this(), op](const store::TxnReply& reply) {
+                              self->Inside([&] { self->OnReply(op, reply); });
+                            });
+}
+
+/// Records that are taken come before the object and get lower revisions; what is given back comes
+/// behind it.
+store::Txn Sequencer::Impl::MakeTxn(Op& op) {
+  store::Txn txn;
+  Decision& decision = op.decision;
+  const int64_t before = RevisionOf(op.current);
+  AddCompare(txn, op.write.key, before);
+  for (size_t i = 0; i < op.guarded.size(); ++i) {
+    AddCompare(txn, op.write.guards[i].key, RevisionOf(op.guarded[i]));
+  }
+  const bool puts = decision.kind == Decision::Kind::kPut;
+  Expect(op, {.key = op.write.key,
+              .stored = decision.stored,
+              .deletes = !puts,
+              .before = before,
+              .wire = decision.wire});
+  for (ExtraPut& extra : decision.puts) {
+    if (extra.expected) AddCompare(txn, extra.key, *extra.expected);
+    Expect(op, {.key = extra.key, .stored = extra.stored, .wire = std::move(extra.wire)});
+    txn.puts.push_back({.key = extra.key, .value = std::move(extra.stored), .ttl = extra.ttl});
+  }
+  if (puts) {
+    txn.puts.push_back(
+        {.key = op.write.key, .value = std::move(decision.stored), .ttl = decision.ttl});
+  } else {
+    txn.deletes.push_back(op.write.key);
+  }
+  for (ExtraDelete& extra : decision.deletes) {
+    if (extra.expected) AddCompare(txn, extra.key, *extra.expected);
+    txn.deletes.push_back(std::move(extra.key));
+  }
+  return txn;
+}
+
+void Sequencer::Impl::Expect(Op& op, state::Expectation expectation) {
+  op.expected.push_back(std::make_shared<state::Expectation>(std::move(expectation)));
+  follower_.Expect(op.expected.back());
+}
+
+state::ObjectPtr Sequencer::Impl::MakeObject(const Op& op, int64_t revision) const {
+  const auto identity = follower_.GetResources().Find(op.write.key);
+  return identity ? state::Object::Make(*identity, revision, op.decision.wire) : nullptr;
+}
+
+}  // namespace berth::commit

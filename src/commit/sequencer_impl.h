@@ -1,0 +1,125 @@
+// The sequencer's insides: who waits for whom (sequencer.cc), how a write is decided and sent
+// (sequencer_attempt.cc), and what becomes of it (sequencer_outcome.cc). Internal to commit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "commit/sequencer.h"
+#include "state/text_map.h"
+#include "store/types.h"
+
+namespace berth::commit {
+
+/// A write on its way. One thread at a time has it, but for what the sequencer's mutex guards.
+struct Op {
+  Write write = {};
+
+  // The attempt under way.
+  state::ObjectPtr current = {};
+  std::vector<state::ObjectPtr> guarded = {};  // Of each guard that was looked at.
+  Decision decision = {};
+  std::vector<state::ExpectationPtr> expected = {};  // The object's own comes first.
+  int64_t revision = 0;                              // Committed: of the object's event.
+
+  int conflicts = 0;
+  bool verified = false;  // The snapshot shows all that was acknowledged before the write came.
+
+  // Guarded by the sequencer's mutex.
+  Done done = {};  // Empty: answered.
+};
+
+using OpPtr = std::shared_ptr<Op>;
+using Ops = std::vector<OpPtr>;
+
+class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
+ public:
+  Impl(state::Follower& follower, SequencerOptions options)
+      : follower_(follower), options_(std::move(options)) {}
+
+  void Submit(Write write, Done done);
+  void Close();
+  Stats GetStats() const;
+
+ private:
+  /// The writes of one object; the first is under way.
+  struct Lane {
+    std::deque<OpPtr> queue = {};
+    bool in_store = false;
+    Ops waiting = {};  // Writes of other objects that were refused for what this one may change.
+  };
+  using Deadlines = std::set<std::pair<base::SteadyTime, OpPtr>>;
+
+  // Who waits for whom.
+  std::optional<base::Error> Enqueue(const OpPtr& op, bool& first) EXCLUDES(mutex_);
+  void ScheduleTick(base::SteadyTime at) EXCLUDES(mutex_);
+  void Tick() EXCLUDES(mutex_);
+  /// Runs these on, here, until each waits for something.
+  void Drive(Ops ready) EXCLUDES(mutex_);
+  /// The same where transforms may run; for threads that are not the writer's own.
+  void Dispatch(Ops ready) EXCLUDES(mutex_);
+  /// Answers, and adds those that can go on now to `ready`.
+  void Finish(const OpPtr& op, base::Result<Written> result, Ops& ready) EXCLUDES(mutex_);
+  void LeaveStore(const OpPtr& op, Ops& ready) EXCLUDES(mutex_);
+  bool Answered(const Op& op) const EXCLUDES(mutex_);
+
+  // One attempt.
+  void Attempt(const OpPtr& op, Ops& ready);
+  /// Fills in the attempt. What refuses it, and whether that is its last guard.
+  std::optional<base::Error> Decide(Op& op, const state::Snapshot& snapshot, bool& by_guard);
+  bool WaitsForGuard(const OpPtr& op) EXCLUDES(mutex_);
+  bool GuardChanged(const Op& op) const;
+  void Verify(const OpPtr& op);
+  Written Foresee(const Op& op) const;
+  void Send(const OpPtr& op);
+  store::Txn MakeTxn(Op& op);
+  void Expect(Op& op, state::Expectation expectation);
+
+  // What became of it.
+  void OnReply(const OpPtr& op, const store::TxnReply& reply);
+  void OnCommitted(const OpPtr& op, const store::TxnReply& reply);
+  void AwaitApplied(const OpPtr& op, int64_t revision);
+  void DecideAgain(const OpPtr& op);
+  void Resolve(const OpPtr& op);
+  void OnResolved(const OpPtr& op, const state::Snapshot& snapshot, Ops& ready);
+  void OnApplied(const OpPtr& op, const state::Snapshot& snapshot, Ops& ready);
+  /// The attempt is over. Nothing of it is expected any more, and what it took is settled.
+  void Settle(Op& op, bool committed);
+  state::ObjectPtr MakeObject(const Op& op, int64_t revision) const;
+
+  /// Calls it unless the sequencer is closed, and keeps it from being closed meanwhile.
+  template <typename Call>
+  void Inside(Call&& call) EXCLUDES(mutex_) {
+    {
+      base::MutexLock lock(mutex_);
+      if (closed_) return;
+      ++inside_;
+    }
+    call();
+    base::MutexLock lock(mutex_);
+    if (--inside_ == 0) left_.NotifyAll();
+  }
+
+  state::Follower& follower_;
+  const SequencerOptions options_;
+
+  mutable base::Mutex mutex_;
+  base::CondVar left_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+  size_t inside_ GUARDED_BY(mutex_) = 0;
+  state::TextMap<Lane> lanes_ GUARDED_BY(mutex_);
+  size_t waiting_ GUARDED_BY(mutex_) = 0;
+  Deadlines deadlines_ GUARDED_BY(mutex_);
+  base::SteadyTime tick_at_ GUARDED_BY(mutex_) = base::SteadyTime::max();
+  Stats stats_ GUARDED_BY(mutex_);
+};
+
+}  // namespace berth::commit

@@ -1,0 +1,93 @@
+// A write as the sequencer takes it: which object, what it depends on, and how the next state
+// follows from the current one. Plain data.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "state/object.h"
+
+namespace berth::commit {
+
+/// Another object put in the same transaction (records of addresses, finished namespaces).
+struct ExtraPut {
+  std::string key = {};
+  std::string stored = {};
+  state::WireText wire = {};  // Empty: not known; the follower decodes what is stored.
+  /// The revision the key must have, 0: it must not exist; nothing: whatever it holds.
+  std::optional<int64_t> expected = {};
+  std::chrono::seconds ttl{0};
+};
+
+struct ExtraDelete {
+  std::string key = {};
+  std::optional<int64_t> expected = {};  // Nothing: whatever it holds, if anything.
+};
+
+/// A number kept under a key that many writes change, with a limit (quotas). Planned with, not yet
+/// stored: no kind has one so far.
+struct Counter {
+  std::string key = {};
+  int64_t delta = 0;
+  int64_t limit = 0;
+};
+
+/// What a transform wants to happen.
+struct Decision {
+  enum class Kind : uint8_t { kNothing, kPut, kDelete };
+
+  Kind kind = Kind::kNothing;
+  std::string stored = {};    // kPut: what the store gets, and
+  state::WireText wire = {};  // the same as clients see it.
+  std::chrono::seconds ttl{0};
+
+  std::vector<ExtraPut> puts = {};        // Before the object itself, in order of revisions,
+  std::vector<ExtraDelete> deletes = {};  // and behind it.
+  std::vector<Counter> counters = {};
+
+  /// Called exactly once, when it is known whether this decision was committed: with false what it
+  /// took (addresses, ...) is free again. An unknown outcome is found out first. A dry-run's, and
+  /// one that is decided again, are told false.
+  std::function<void(bool committed)> settle = {};
+};
+
+/// Something else the decision depends on, e.g. its namespace: the commit holds only if that has
+/// not changed since it was checked.
+struct Guard {
+  std::string key = {};
+  std::function<std::optional<base::Error>(const state::ObjectPtr& current)> check = {};
+};
+
+/// From the object as it is (null: there is none) to what shall be. Run again when the object has
+/// changed meanwhile, so it must not change anything itself. An error is the write's answer.
+using Transform = std::function<base::Result<Decision>(const state::ObjectPtr& current)>;
+
+struct Write {
+  std::string key = {};
+  Transform transform = {};
+  std::vector<Guard> guards = {};
+  bool dry_run = false;
+  /// When its caller gets kTimeout. A write that is in the store by then is finished all the same.
+  base::SteadyTime deadline = base::SteadyTime::max();
+};
+
+struct Written {
+  enum class Kind : uint8_t { kCreated, kUpdated, kDeleted, kUnchanged };
+
+  Kind kind = Kind::kUnchanged;
+  /// The new state; of a deletion the last one. Of a dry-run: what would be, with the revision of
+  /// what there is (0 if there is nothing).
+  state::ObjectPtr object = {};
+  int64_t revision =
+      0;  // Of the write, a deletion's own too; of what there is if nothing happened.
+};
+
+using Done = std::function<void(base::Result<Written>)>;
+
+}  // namespace berth::commit
