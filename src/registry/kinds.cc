@@ -1,0 +1,84 @@
+#include "registry/kinds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/encode.h"
+#include "codec/storage.h"
+#include "rules/event.h"
+
+namespace berth::registry {
+namespace {
+
+/// A stored value as clients see it.
+base::Result<state::WireText> ToWire(const api::Kind& kind, std::string_view stored) {
+  auto decoded = codec::DecodeStored(stored);
+  if (!decoded) return tl::unexpected(std::move(decoded.error()));
+  if (decoded->kind != &kind) {
+    return base::Fail(
+        base::Reason::kInternalError,
+        std::string("holds an object of another kind: ") + std::string(decoded->kind->kind));
+  }
+  codec::WireJson wire = codec::EncodeJson(decoded->object, *kind.message,
+                                           {.api_version = kind.api_version, .kind = kind.kind});
+  return state::WireText{
+      .text = std::move(wire.text), .metadata_at = wire.metadata_at, .version_at = wire.version_at};
+}
+
+}  // namespace
+
+Kinds::Kinds() {
+  const auto add = [this](const api::Kind& kind, const char* prefix, Strategy strategy) -> Row& {
+    Row& row = rows_.emplace_back();
+    row.resource = static_cast<uint16_t>(rows_.size() - 1);
+    row.kind = &kind;
+    row.prefix = prefix;
+    row.views.push_back({.kind = &kind});
+    row.strategy = std::move(strategy);
+    return row;
+  };
+  namespaces_ = add(api::kNamespaceKind, "/registry/namespaces/", NamespaceStrategy()).resource;
+  add(api::kServiceKind, "/registry/services/specs/", ServiceStrategy());
+  add(api::kEventKind, "/registry/events/", EventStrategy())
+      .views.push_back({.kind = &api::kEventsEventKind,
+                        .to_stored = rules::EventToCore,
+                        .from_stored = rules::EventToNew});
+  add(api::kLeaseKind, "/registry/leases/", LeaseStrategy());
+}
+
+std::optional<Served> Kinds::Find(std::string_view group, std::string_view version,
+                                  std::string_view plural) const {
+  for (const Row& row : rows_) {
+    for (const View& view : row.views) {
+      if (view.kind->plural == plural && view.kind->group == group &&
+          view.kind->version == version) {
+        return Served{.row = &row, .view = &view};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<const api::Kind*> Kinds::Views() const {
+  std::vector<const api::Kind*> kinds;
+  for (const Row& row : rows_) {
+    for (const View& view : row.views) kinds.push_back(view.kind);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const api::Kind* a, const api::Kind* b) { return a->group < b->group; });
+  return kinds;
+}
+
+state::Resources Kinds::MakeResources() const {
+  std::vector<state::Resource> resources;
+  for (const Row& row : rows_) {
+    resources.push_back(
+        {.name = std::string(row.kind->plural),
+         .prefix = row.prefix,
+         .namespaced = row.kind->namespaced,
+         .decode = [kind = row.kind](std::string_view stored) { return ToWire(*kind, stored); }});
+  }
+  return state::Resources(std::move(resources));
+}
+
+}  // namespace berth::registry

@@ -1,0 +1,105 @@
+// The kinds this server has, one row each: how it is named and described (api::Kind), where its
+// objects lie, in which views they are served, and its strategy: what is filled in, checked and
+// refused when one is written. The server and commit know kinds only through these rows.
+//
+// Immutable once made; any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds.h"
+#include "base/result.h"
+#include "codec/value.h"
+#include "ip/addr.h"
+#include "rules/field_error.h"
+#include "state/resource.h"
+
+namespace berth::registry {
+
+/// Through which door an object is written: itself, or one of its subresources.
+enum class Door : uint8_t { kMain, kStatus, kFinalize };
+
+/// What strategies need to know beyond the object.
+struct Settings {
+  /// The families of Services' addresses, the default one first.
+  std::vector<ip::Family> families = {ip::Family::kV4};
+};
+
+/// A kind under one API version: the same stored object may be served in several.
+struct View {
+  const api::Kind* kind = nullptr;
+  /// To and from the stored form; null: it is the stored form.
+  codec::Value (*to_stored)(const codec::Value&) = nullptr;
+  codec::Value (*from_stored)(const codec::Value&) = nullptr;
+};
+
+/// The functions work on canonical objects in the stored form; null: there is nothing to do.
+struct Strategy {
+  void (*fill)(codec::Value&) = nullptr;  // After every decode.
+  void (*prepare_create)(codec::Value&, const Settings&) = nullptr;
+  rules::FieldErrors (*validate_create)(const codec::Value&, const View&) = nullptr;
+  void (*prepare_update)(codec::Value&, const codec::Value& old, Door, const Settings&) = nullptr;
+  rules::FieldErrors (*validate_update)(const codec::Value&, const codec::Value& old, Door,
+                                        const View&) = nullptr;
+  std::vector<std::string> (*warn)(const codec::Value&, Door) = nullptr;
+  /// Families and the like that are decided before validation, and may fail.
+  rules::FieldErrors (*complete)(codec::Value&, const codec::Value* old, const Settings&) = nullptr;
+  bool put_creates = false;            // A PUT of what is not there makes it.
+  bool delete_returns_object = false;  // Else a Status.
+  bool keeps_spec_finalizers = false;  // Namespaces: gone only when these are empty too.
+  std::chrono::seconds ttl{0};
+};
+
+struct Row {
+  uint16_t resource = 0;  // Its place among state::Resources.
+  const api::Kind* kind = nullptr;
+  std::string prefix = {};       // "/registry/services/specs/"
+  std::vector<View> views = {};  // The stored form first.
+  Strategy strategy = {};
+};
+
+/// A kind as a request names it.
+struct Served {
+  const Row* row = nullptr;
+  const View* view = nullptr;
+
+  const api::Kind& Kind() const { return *view->kind; }
+  bool IsStoredForm() const { return view->to_stored == nullptr; }
+};
+
+class Kinds {
+ public:
+  /// All that this server has.
+  Kinds();
+
+  std::span<const Row> Rows() const { return rows_; }
+  const Row& NamespaceRow() const { return rows_[namespaces_]; }
+
+  /// By group, version and plural; nothing: not served.
+  std::optional<Served> Find(std::string_view group, std::string_view version,
+                             std::string_view plural) const;
+
+  /// Every served view, the core group first.
+  std::vector<const api::Kind*> Views() const;
+
+  /// What state needs to follow them.
+  state::Resources MakeResources() const;
+
+ private:
+  std::vector<Row> rows_;
+  size_t namespaces_ = 0;
+};
+
+/// The strategies, by kind (strategies.cc).
+Strategy NamespaceStrategy();
+Strategy ServiceStrategy();
+Strategy EventStrategy();
+Strategy LeaseStrategy();
+
+}  // namespace berth::registry

@@ -1,0 +1,111 @@
+// Create, update and delete of any kind: metadata, defaults, validation, then one write that is
+// decided on what is there and decided again if that changes.
+//
+// Threads: every function may be called from any thread. `done` is called exactly once, on any
+// thread, and must be quick.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "codec/value.h"
+#include "commit/sequencer.h"
+#include "registry/kinds.h"
+
+namespace berth::registry {
+
+/// What became of a write: the object as it is now (of a deletion: as it was), and what the client
+/// should be told beside it.
+struct Outcome {
+  commit::Written written;
+  std::vector<std::string> warnings = {};
+};
+using Done = std::function<void(base::Result<Outcome>)>;
+
+/// Which object: cluster-scoped ones have no namespace.
+struct Target {
+  Served served;
+  std::string name_space = {};
+  std::string name = {};
+};
+
+struct CommonOptions {
+  bool dry_run = false;
+  base::SteadyTime deadline = base::SteadyTime::max();
+};
+
+/// The new state, in the stored form, from the current one; null when there is none and the kind
+/// may be created by an update. Run again when the object has changed meanwhile.
+using NextState = std::function<base::Result<codec::Value>(const codec::Value* current)>;
+
+enum class Propagation : uint8_t { kBackground, kForeground, kOrphan };
+
+struct DeleteOptions {
+  std::optional<std::string> uid = {};
+  std::optional<std::string> resource_version = {};
+  Propagation propagation = Propagation::kBackground;
+};
+
+/// A last word on a write, after defaults and before validation; an error is the answer. `old` is
+/// null for a create, `next` for a delete.
+using Admit = std::function<std::optional<base::Error>(
+    const Target& target, Door door, const codec::Value* old, const codec::Value* next)>;
+
+class Registry {
+ public:
+  /// All must outlive it.
+  Registry(const Kinds& kinds, const state::Resources& resources, commit::Sequencer& sequencer,
+           Settings settings, const base::Clock& clock, base::SeededRandom random);
+
+  void SetAdmit(Admit admit) { admit_ = std::move(admit); }
+
+  /// `object` in the stored form. The target's name is the object's own.
+  void Create(Target target, codec::Value object, CommonOptions options, Done done);
+  void Update(Target target, Door door, NextState next, CommonOptions options, Done done);
+  void Delete(Target target, DeleteOptions remove, CommonOptions options, Done done);
+
+  /// The object of a snapshot, decoded, in the stored form, with its resourceVersion.
+  static base::Result<codec::Value> Decode(const Row& row, const state::Object& object);
+
+  const Kinds& GetKinds() const { return kinds_; }
+  const state::Resources& GetResources() const { return resources_; }
+
+ private:
+  struct Creation;
+  struct Change;
+
+  void TryCreate(std::shared_ptr<Creation> creation);
+  base::Result<commit::Decision> DecideCreate(Creation& creation, const state::ObjectPtr& current);
+  base::Result<commit::Decision> DecideCreateByUpdate(Change& change);
+  base::Result<commit::Decision> DecideUpdate(Change& change, const state::Object& current);
+  std::optional<base::Error> CompleteChanged(Change& change, codec::Value& object,
+                                             const codec::Value& old);
+  base::Result<commit::Decision> DecideDelete(const Target& target, const DeleteOptions& remove,
+                                              const state::ObjectPtr& current);
+  std::optional<base::Error> CompleteNew(const Target& target, codec::Value& object,
+                                         std::vector<std::string>& warnings);
+  commit::Decision PutDecision(const Row& row, const codec::Value& object) const;
+  std::optional<commit::Guard> NamespaceGuard(const Target& target) const;
+  std::string KeyOf(const Target& target) const;
+  std::string RandomText(size_t length) EXCLUDES(mutex_);
+  std::string NewUid() EXCLUDES(mutex_);
+
+  const Kinds& kinds_;
+  const state::Resources& resources_;
+  commit::Sequencer& sequencer_;
+  const Settings settings_;
+  const base::Clock& clock_;
+  Admit admit_;
+
+  base::Mutex mutex_;
+  base::SeededRandom random_ GUARDED_BY(mutex_);
+};
+
+}  // namespace berth::registry
