@@ -1,0 +1,175 @@
+#include "server/accept.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth::server {
+namespace {
+
+constexpr std::string_view kMediaTypes =
+    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// More clauses than any client sends.
+constexpr size_t kMaxClauses = 64;
+
+struct Clause {
+  std::string_view type;  // "application/json"
+  std::vector<std::pair<std::string_view, std::string_view>> parameters;
+  int quality = 1000;  // Thousandths.
+
+  std::string_view Parameter(std::string_view name) const {
+    for (const auto& [key, value] : parameters) {
+      if (key == name) return value;
+    }
+    return {};
+  }
+};
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// The part before `separator`, which is taken off `text` with it.
+std::string_view Cut(std::string_view& text, char separator) {
+  const size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = Trim(text.substr(0, end));
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+int Quality(std::string_view text) {
+  double value = 1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1) return 0;
+  return static_cast<int>(value * 1000);
+}
+
+std::vector<Clause> Clauses(std::string_view accept) {
+  std::vector<Clause> clauses;
+  while (!accept.empty() && clauses.size() < kMaxClauses) {
+    std::string_view text = Cut(accept, ',');
+    Clause clause{.type = Cut(text, ';'), .parameters = {}};
+    while (!text.empty()) {
+      std::string_view parameter = Cut(text, ';');
+      const std::string_view name = Cut(parameter, '=');
+      if (name == "q") {
+        clause.quality = Quality(Trim(parameter));
+      } else {
+        clause.parameters.emplace_back(name, Trim(parameter));
+      }
+    }
+    if (!clause.type.empty()) clauses.push_back(std::move(clause));
+  }
+  std::stable_sort(clauses.begin(), clauses.end(),
+                   [](const Clause& a, const Clause& b) { return a.quality > b.quality; });
+  return clauses;
+}
+
+constexpr std::pair<std::string_view, Media> kNames[] = {
+    {"application/json", Media::kJson},
+    {"application/yaml", Media::kYaml},
+    {"application/vnd.kubernetes.protobuf", Media::kProtobuf}};
+
+bool Offers(const Offer& offer, Media media) {
+  if (media == Media::kYaml) return offer.yaml;
+  return media == Media::kJson || offer.protobuf;
+}
+
+/// By name alone, as the first stage looks at it: whether the type is one of ours at all.
+bool IsOurs(std::string_view type) {
+  return type == "*/*" || std::any_of(std::begin(kNames), std::end(kNames),
+                                      [&](const auto& name) { return name.first == type; });
+}
+
+std::optional<Media> MediaOf(std::string_view type, const Offer& offer) {
+  if (type == "*/*" || type == "application/*") return Media::kJson;
+  for (const auto& [name, media] : kNames) {
+    if (name == type && Offers(offer, media)) return media;
+  }
+  return std::nullopt;
+}
+
+/// Nothing when the clause asks for a form that is not served.
+std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
+  const auto media = MediaOf(clause.type, offer);
+  if (!media) return std::nullopt;
+  Accepted accepted{.media = *media};
+  const std::string_view as = clause.Parameter("as");
+  if (!as.empty()) {
+    const std::string_view version = clause.Parameter("v");
+    const bool known = clause.Parameter("g") == "meta.k8s.io" &&
+                       (version == "v1" || version == "v1beta1") && offer.tables;
+    if (!known) return std::nullopt;
+    accepted.transform_version = version == "v1" ? "v1" : "v1beta1";
+    if (as == "Table" && *media != Media::kProtobuf) {
+      accepted.transform = Transform::kTable;
+    } else if (as == "PartialObjectMetadata") {
+      accepted.transform = Transform::kPartial;
+    } else if (as == "PartialObjectMetadataList") {
+      accepted.transform = Transform::kPartialList;
+    } else {
+      return std::nullopt;
+    }
+  }
+  accepted.pretty = clause.Parameter("pretty") == "1" || clause.Parameter("pretty") == "true";
+  return accepted;
+}
+
+}  // namespace
+
+base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer) {
+  const std::vector<Clause> clauses = Clauses(accept);
+  if (clauses.empty()) return Accepted{};
+  if (std::none_of(clauses.begin(), clauses.end(),
+                   [](const Clause& clause) { return IsOurs(clause.type); })) {
+    return tl::unexpected(base::Error{
+        .reason = base::Reason::kNotAcceptable,
+        .message = "406: Not Acceptable\n\nAvailable representations: " + std::string(kMediaTypes),
+        .details = base::Details{}});
+  }
+  for (const Clause& clause : clauses) {
+    if (clause.quality == 0) continue;
+    if (auto accepted = Take(clause, offer)) return *accepted;
+  }
+  return base::Fail(base::Reason::kNotAcceptable,
+                    "only the following media types are accepted: " + std::string(kMediaTypes));
+}
+
+base::Result<Media> BodyMedia(std::string_view content_type) {
+  const std::string_view type = Cut(content_type, ';');
+  if (type.empty()) return Media::kJson;
+  for (const auto& [name, media] : kNames) {
+    if (name == type) return media;
+  }
+  return base::Fail(base::Reason::kUnsupportedMediaType,
+                    "the body of the request was in an unknown format - accepted media types "
+                    "include: " +
+                        std::string(kMediaTypes));
+}
+
+std::string_view MediaName(Media media) {
+  for (const auto& [name, value] : kNames) {
+    if (value == media) return name;
+  }
+  return kNames[0].first;
+}
+
+bool WantsAggregatedDiscovery(std::string_view accept) {
+  for (const Clause& clause : Clauses(accept)) {
+    if (clause.type != "application/json" && clause.type != "*/*") continue;
+    const std::string_view as = clause.Parameter("as");
+    if (as.empty()) return false;
+    if (as == "APIGroupDiscoveryList" && clause.Parameter("g") == "apidiscovery.k8s.io" &&
+        clause.Parameter("v") == "v2") {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace berth::server

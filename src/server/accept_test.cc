@@ -1,0 +1,94 @@
+#include "server/accept.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace berth::server {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kTableAccept =
+    "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;"
+    "g=meta.k8s.io,application/json";
+
+Accepted Get(std::string_view accept, const Offer& offer = {}) {
+  const auto accepted = Negotiate(accept, offer);
+  EXPECT_TRUE(accepted) << accept;
+  return accepted.value_or(Accepted{});
+}
+
+std::string Refusal(std::string_view accept, const Offer& offer = {}) {
+  const auto accepted = Negotiate(accept, offer);
+  EXPECT_FALSE(accepted) << accept;
+  return accepted ? "" : accepted.error().message;
+}
+
+TEST(Accept, NothingAndAnythingMeanJson) {
+  for (const std::string_view accept :
+       {"", "*/*", "application/json", "application/json;charset=utf-8",
+        "application/json;stream=watch", "image/png, */*"}) {
+    EXPECT_EQ(Get(accept).media, Media::kJson) << accept;
+    EXPECT_EQ(Get(accept).transform, Transform::kNone) << accept;
+  }
+}
+
+TEST(Accept, TheBestOfferedClauseWins) {
+  EXPECT_EQ(Get("application/json;q=0.1,application/yaml;q=0.5").media, Media::kYaml);
+  EXPECT_EQ(Get("application/xml, application/yaml").media, Media::kYaml);
+  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf,application/json").media, Media::kJson)
+      << "protobuf is not offered here";
+  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf,application/json", {.protobuf = true}).media,
+            Media::kProtobuf);
+  EXPECT_EQ(Get("application/yaml;q=0,application/json").media, Media::kJson);
+}
+
+TEST(Accept, Transforms) {
+  EXPECT_EQ(Get(kTableAccept).transform, Transform::kTable);
+  EXPECT_EQ(Get(kTableAccept).transform_version, "v1");
+  EXPECT_EQ(Get("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1").transform,
+            Transform::kPartial);
+  EXPECT_EQ(Get("application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1beta1").transform,
+            Transform::kPartialList);
+  EXPECT_EQ(Get(kTableAccept, {.tables = false}).transform, Transform::kNone)
+      << "falls back to the clause without";
+}
+
+TEST(Accept, TwoStagesRefuseWithTwoMessages) {
+  EXPECT_THAT(Refusal("text/html"), HasSubstr("406: Not Acceptable"));
+  EXPECT_THAT(Refusal("application/*"), HasSubstr("406: Not Acceptable"));
+  EXPECT_EQ(Refusal("application/json;as=Bogus;v=v1;g=meta.k8s.io"),
+            "only the following media types are accepted: application/json, application/yaml, "
+            "application/vnd.kubernetes.protobuf");
+}
+
+TEST(Accept, AFloodOfClausesIsCutShort) {
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "a/b;q=0.1,";
+  EXPECT_FALSE(Negotiate(many, {}));
+}
+
+TEST(Accept, Bodies) {
+  EXPECT_EQ(BodyMedia(""), Media::kJson);
+  EXPECT_EQ(BodyMedia("application/json; charset=utf-8"), Media::kJson);
+  EXPECT_EQ(BodyMedia("application/yaml"), Media::kYaml);
+  EXPECT_EQ(BodyMedia("application/vnd.kubernetes.protobuf"), Media::kProtobuf);
+  const auto refused = BodyMedia("text/plain");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, base::Reason::kUnsupportedMediaType);
+}
+
+TEST(Accept, AggregatedDiscovery) {
+  EXPECT_TRUE(WantsAggregatedDiscovery(
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/"
+      "json"));
+  EXPECT_FALSE(WantsAggregatedDiscovery(
+      "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"))
+      << "an old form that is not served";
+  EXPECT_FALSE(WantsAggregatedDiscovery("application/json"));
+  EXPECT_FALSE(WantsAggregatedDiscovery(""));
+}
+
+}  // namespace
+}  // namespace berth::server

@@ -1,0 +1,287 @@
+#include "server/api_server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/json.h"
+#include "http/limits.h"
+#include "server/list.h"
+#include "server/options.h"
+#include "server/status_body.h"
+#include "server/watch.h"
+#include "server/write.h"
+
+namespace berth::server {
+namespace {
+
+/// What /version says this server is compatible with.
+constexpr const char* kKubernetesMinor = "36";
+constexpr const char* kKubernetesVersion = "v1.36.4";
+
+constexpr const char* kText = "text/plain; charset=utf-8";
+constexpr const char* kJson = "application/json";
+
+bool IsHealth(std::string_view path) {
+  for (const std::string_view each : {"/healthz", "/livez", "/readyz"}) {
+    if (path == each || path.starts_with(std::string(each) + "/")) return true;
+  }
+  return false;
+}
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower;
+}
+
+/// 304 when the client has it already.
+void AnswerDocument(Call& call, const Document& document, std::string_view cache_control) {
+  http::Response response;
+  response.headers.Add("content-type", document.content_type);
+  response.headers.Add("cache-control", cache_control);
+  if (!document.etag.empty()) {
+    response.headers.Add("etag", document.etag);
+    response.headers.Add("vary", "Accept");
+    if (call.Header("if-none-match") == document.etag) {
+      response.code = 304;
+      return call.AnswerHeaders(std::move(response));
+    }
+  }
+  response.body.Add(document.body);
+  response.compress = true;
+  call.AnswerHeaders(std::move(response));
+}
+
+base::Reason ReasonOf(int code) {
+  switch (code) {
+    case 413:
+      return base::Reason::kRequestEntityTooLarge;
+    case 429:
+      return base::Reason::kTooManyRequests;
+    case 503:
+      return base::Reason::kServiceUnavailable;
+    default:
+      return base::Reason::kBadRequest;
+  }
+}
+
+}  // namespace
+
+ApiServer::ApiServer(const Parts& parts, ApiOptions options, const Authenticator& authenticator,
+                     const Health& health, obs::AuditLog* audit, base::SeededRandom random)
+    : parts_(parts),
+      options_(std::move(options)),
+      authenticator_(authenticator),
+      health_(health),
+      audit_(audit),
+      discovery_(parts.registry.GetKinds().Views()),
+      openapi_v3_(parts.registry.GetKinds().Views()),
+      openapi_v2_(parts.registry.GetKinds().Views()),
+      reads_(options_.max_reads),
+      writes_(options_.max_writes),
+      random_(random) {}
+
+void ApiServer::AddPath(std::string path, Extra extra) {
+  extras_.emplace_back(std::move(path), std::move(extra));
+}
+
+std::string ApiServer::NewId() {
+  base::MutexLock lock(mutex_);
+  const uint64_t high = random_.Next();
+  const uint64_t low = random_.Next();
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, high >> 16 & 0xffff,
+                     high & 0xffff, low >> 48, low & 0xffff'ffff'ffff);
+}
+
+http::Response ApiServer::BadRequest(int code, std::string_view text) {
+  const std::string message =
+      code == 413 ? fmt::format("Request entity too large: limit is {}", http::Limits{}.body_bytes)
+                  : std::string(text);
+  codec::Value status = FailureStatus({.reason = ReasonOf(code), .message = message});
+  status.Set("code", code);
+  return {.code = code,
+          .headers = {{"content-type", kJson}, {"cache-control", "no-cache, private"}},
+          .body = codec::WriteJson(status) + "\n"};
+}
+
+/// Who it is and whether they may; false when that was answered.
+bool ApiServer::Admit(Call& call) {
+  std::optional<CertificateIdentity> certificate;
+  if (call.request.peer->identity) {
+    certificate = CertificateIdentity{.common_name = call.request.peer->identity->common_name,
+                                      .organizations = call.request.peer->identity->organizations};
+  }
+  auto user = authenticator_.Authenticate(call.Header("authorization"), certificate);
+  if (!user) {
+    call.Fail(user.error());
+    return false;
+  }
+  call.attributes.user = *std::move(user);
+  if (call.request.headers.Find("impersonate-user")) {
+    call.Fail({.reason = base::Reason::kForbidden,
+               .message = fmt::format("users \"{}\" is forbidden: impersonation is not supported",
+                                      call.Header("impersonate-user"))});
+    return false;
+  }
+  if (const auto error = Authorize(call.attributes)) {
+    call.Fail(*error);
+    return false;
+  }
+  return true;
+}
+
+void ApiServer::Handle(http::Request request, http::Responder responder) {
+  auto call =
+      std::make_shared<Call>(std::move(request), std::move(responder), parts_.clock, audit_);
+  const std::string_view given_id = call->Header("audit-id");
+  call->id = given_id.empty() || given_id.size() > 64 ? NewId() : std::string(given_id);
+  call->route = ParseRoute(parts_.registry.GetKinds(), call->request.path);
+  Attributes& attributes = call->attributes;
+  const Route& route = call->route;
+  attributes.path = call->request.path;
+  attributes.verb = LowerCase(call->request.method);
+  if (route.kind == Route::Kind::kResource) {
+    attributes.is_resource = true;
+    attributes.group = route.group;
+    attributes.version = route.version;
+    attributes.resource = route.resource;
+    attributes.subresource = route.subresource;
+    attributes.name_space = route.name_space;
+    attributes.name = route.name;
+    const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
+    if (!verb.empty()) attributes.verb = verb;
+  }
+  if (!Admit(*call)) return;
+  switch (route.kind) {
+    case Route::Kind::kResource:
+      return ServeResource(call);
+    case Route::Kind::kPlain:
+      return ServePlain(call);
+    case Route::Kind::kUnknownResource:
+      return call->Fail(UnknownResourceError());
+    case Route::Kind::kUnknownPath:
+      return call->Answer(404, kText, "404 page not found\n");
+  }
+}
+
+std::string ApiServer::VersionDocument() const {
+  return codec::WriteJson(
+             codec::Object{
+                 {"major", "1"},
+                 {"minor", kKubernetesMinor},
+                 {"gitVersion", fmt::format("{}+berth.{}", kKubernetesVersion, options_.version)},
+                 {"gitCommit", ""},
+                 {"gitTreeState", "clean"},
+                 {"buildDate", "1970-01-01T00:00:00Z"},
+                 {"goVersion", "none"},
+                 {"compiler", "g++"},
+                 {"platform", "linux/amd64"}},
+             {.indent = 2}) +
+         "\n";
+}
+
+void ApiServer::ServePlain(const CallPtr& call) {
+  const std::string& path = call->route.path;
+  for (const auto& [prefix, extra] : extras_) {
+    if (path == prefix || path.starts_with(prefix + "/")) return extra(call);
+  }
+  if (ServeDocument(call)) return;
+  call->Answer(404, kText, "404 page not found\n");
+}
+
+/// False when there is nothing under that path.
+bool ApiServer::ServeDocument(const CallPtr& call) {
+  const std::string& path = call->route.path;
+  const bool reads = call->request.method == "GET" || call->request.method == "HEAD";
+  if (IsHealth(path)) {
+    const auto answer = health_.Ask(path, call->query);
+    if (!answer) return false;
+    call->Answer(answer->code, kText, answer->text);
+    return true;
+  }
+  const Document* document =
+      discovery_.Find(path, WantsAggregatedDiscovery(call->Header("accept")));
+  const bool openapi = path.starts_with("/openapi/v3") || path == "/openapi/v2";
+  if (document == nullptr && !openapi && path != "/version" && path != "/") return false;
+  if (!reads) {
+    call->Fail(MethodNotAllowedError());
+  } else if (document != nullptr) {
+    AnswerDocument(*call, *document, document->etag.empty() ? "no-cache, private" : "public");
+  } else if (path == "/version") {
+    call->Answer(200, kJson, VersionDocument());
+  } else if (path == "/openapi/v2") {
+    ServeOpenApiV2(call);
+  } else if (openapi) {
+    ServeOpenApiV3(call);
+  } else {
+    std::vector<std::string> paths = {"/api", "/api/v1", "/apis"};
+    for (const std::string& group : discovery_.Groups()) {
+      paths.push_back("/apis/" + group);
+      paths.push_back("/apis/" + group + "/v1");
+    }
+    paths.insert(paths.end(),
+                 {"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"});
+    call->Answer(200, kJson, PathsDocument(paths));
+  }
+  return true;
+}
+
+void ApiServer::ServeOpenApiV3(const CallPtr& call) {
+  constexpr std::string_view kRoot = "/openapi/v3";
+  std::string_view rest = std::string_view(call->route.path).substr(kRoot.size());
+  if (rest.empty()) return AnswerDocument(*call, openapi_v3_.Index(), "no-cache, private");
+  rest.remove_prefix(1);
+  const Document* document = openapi_v3_.Find(rest);
+  if (document == nullptr) return call->Answer(404, kText, "404 page not found\n");
+  const std::string_view hash = call->query.Get("hash");
+  const std::string_view right = openapi_v3_.Hash(rest);
+  if (hash.empty()) return AnswerDocument(*call, *document, "no-cache, private");
+  if (hash != right) {
+    http::Response response{.code = 301};
+    response.headers.Add("location", fmt::format("{}/{}?hash={}", kRoot, rest, right));
+    return call->AnswerHeaders(std::move(response));
+  }
+  AnswerDocument(*call, *document, "public, immutable");
+}
+
+void ApiServer::ServeOpenApiV2(const CallPtr& call) {
+  const std::string_view accept = call->Header("accept");
+  const bool proto = accept.find(kOpenApiV2ProtobufAsked) != std::string_view::npos ||
+                     accept.find(kOpenApiV2Protobuf) != std::string_view::npos;
+  AnswerDocument(*call, proto ? openapi_v2_.Protobuf() : openapi_v2_.Json(), "no-cache, private");
+}
+
+void ApiServer::ServeResource(const CallPtr& call) {
+  const Route& route = call->route;
+  const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
+  if (verb.empty()) return call->Fail(MethodNotAllowedError());
+  const bool watches = verb == "watch";
+  auto accept = Negotiate(call->Header("accept"), {.yaml = true, .protobuf = false});
+  if (!accept) return call->Fail(accept.error());
+  call->accept = *accept;
+  if (const auto timeout = ParseTimeout(call->query); !timeout && !watches) {
+    return call->Fail(timeout.error());
+  }
+  const bool writes = verb != "get" && verb != "list" && !watches;
+  if (!watches) {
+    call->ticket = (writes ? writes_ : reads_).Take(call->attributes.user.name);
+    if (!call->ticket) {
+      return call->Fail({.reason = base::Reason::kTooManyRequests,
+                         .message = "too many requests, please try again later",
+                         .details = base::Details{.retry_after_seconds = 1}});
+    }
+  }
+  if (verb == "get") return HandleGet(parts_, call);
+  if (verb == "list") return HandleList(parts_, call);
+  if (watches) return HandleWatch(parts_, call);
+  if (verb == "create") return HandleCreate(parts_, call);
+  if (verb == "update") return HandleUpdate(parts_, call);
+  if (verb == "delete") return HandleDelete(parts_, call);
+  if (verb == "deletecollection") return HandleDeleteCollection(parts_, call);
+  call->Fail(MethodNotAllowedError());
+}
+
+}  // namespace berth::server

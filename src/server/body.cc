@@ -1,0 +1,187 @@
+#include "server/body.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <utility>
+
+#include "api/meta.h"
+#include "codec/read.h"
+
+namespace berth::server {
+namespace {
+
+using codec::Value;
+
+base::Result<codec::Decoded> Decode(Media media, std::string_view body, const api::Message& message,
+                                    const codec::DecodeOptions& options) {
+  switch (media) {
+    case Media::kYaml:
+      return codec::DecodeYaml(body, message, options);
+    case Media::kProtobuf:
+      return codec::DecodeProtobuf(body, message, options);
+    case Media::kJson:
+      break;
+  }
+  return codec::DecodeJson(body, message, options);
+}
+
+/// kind and apiVersion may be left out; if they are there, they must be the path's.
+std::optional<base::Error> CheckIdentity(const codec::Decoded& decoded, const api::Kind& kind) {
+  if (!decoded.kind.empty() && decoded.kind != kind.kind) {
+    return base::Error{
+        .reason = base::Reason::kBadRequest,
+        .message = fmt::format("{} in version \"{}\" cannot be handled as a {}: converting "
+                               "(v1.{}) to (core.{}): unknown conversion",
+                               decoded.kind, kind.version, kind.kind, decoded.kind, kind.kind)};
+  }
+  if (!decoded.api_version.empty() && decoded.api_version != kind.api_version) {
+    return base::Error{.reason = base::Reason::kBadRequest,
+                       .message = fmt::format("the API version in the data ({}) does not match the "
+                                              "expected API version ({})",
+                                              decoded.api_version, kind.api_version)};
+  }
+  return std::nullopt;
+}
+
+base::Error InvalidPolicy(std::string_view policy) {
+  return InvalidOption("DeleteOptions", "propagationPolicy", "FieldValueNotSupported",
+                       fmt::format("Unsupported value: \"{}\": supported values: \"Foreground\", "
+                                   "\"Background\", \"Orphan\", \"nil\"",
+                                   policy));
+}
+
+/// The options of a canonical DeleteOptions.
+base::Result<DeleteRequest> Take(const Value& options) {
+  DeleteRequest request;
+  for (const Value& each : codec::ArrayAt(options, "dryRun")) {
+    if (each.AsString() == nullptr || *each.AsString() != "All") {
+      return tl::unexpected(
+          InvalidOption("DeleteOptions", "dryRun", "FieldValueNotSupported",
+                        fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"",
+                                    each.AsString() == nullptr ? "" : *each.AsString())));
+    }
+    request.dry_run = true;
+  }
+  if (const Value* uid = codec::FindAt(options, "preconditions", "uid")) {
+    request.options.uid = uid->AsString() == nullptr ? "" : *uid->AsString();
+  }
+  if (const Value* version = codec::FindAt(options, "preconditions", "resourceVersion")) {
+    request.options.resource_version = version->AsString() == nullptr ? "" : *version->AsString();
+  }
+  const Value* policy = options.Find("propagationPolicy");
+  const Value* orphan = options.Find("orphanDependents");
+  if (policy != nullptr && orphan != nullptr) {
+    return tl::unexpected(InvalidOption(
+        "DeleteOptions", "propagationPolicy", "FieldValueInvalid",
+        fmt::format("Invalid value: \"{}\": orphanDependents and deletionPropagation cannot be "
+                    "both set",
+                    codec::StringAt(options, "propagationPolicy"))));
+  }
+  if (policy != nullptr) {
+    const std::string_view name = codec::StringAt(options, "propagationPolicy");
+    if (name == "Foreground") {
+      request.options.propagation = registry::Propagation::kForeground;
+    } else if (name == "Orphan") {
+      request.options.propagation = registry::Propagation::kOrphan;
+    } else if (name != "Background") {
+      return tl::unexpected(InvalidPolicy(name));
+    }
+  } else if (orphan != nullptr) {
+    request.waits = !codec::BoolAt(options, "orphanDependents");
+    if (!request.waits) request.options.propagation = registry::Propagation::kOrphan;
+  }
+  return request;
+}
+
+Value OptionsOf(const Query& query) {
+  Value options = codec::Object();
+  codec::Array dry_run;
+  for (const std::string_view each : query.All("dryRun")) {
+    if (!each.empty()) dry_run.emplace_back(each);
+  }
+  if (!dry_run.empty()) options.Set("dryRun", std::move(dry_run));
+  for (const char* name : {"propagationPolicy"}) {
+    if (const std::string* text = query.Find(name)) options.Set(name, *text);
+  }
+  if (query.Find("orphanDependents") != nullptr) {
+    options.Set("orphanDependents", query.Flag("orphanDependents"));
+  }
+  return options;
+}
+
+}  // namespace
+
+base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
+  const registry::Served& served = call.route.served;
+  const api::Kind& kind = served.Kind();
+  const auto media = BodyMedia(call.Header("content-type"));
+  if (!media) return tl::unexpected(media.error());
+  auto decoded = Decode(*media, call.request.body, *kind.message,
+                        {.expected = {.api_version = kind.api_version, .kind = kind.kind}});
+  if (!decoded) return tl::unexpected(std::move(decoded.error()));
+  if (auto error = CheckIdentity(*decoded, kind)) return tl::unexpected(*std::move(error));
+  if (!decoded->problems.empty() && validation == FieldValidation::kStrict) {
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("{} in version \"{}\" cannot be handled as a {}: {}", kind.kind, kind.version,
+                    kind.kind, codec::StrictMessage(decoded->problems)));
+  }
+  if (validation == FieldValidation::kWarn) {
+    for (const codec::Problem& problem : decoded->problems) call.warnings.push_back(problem.text);
+  }
+  if (served.view->to_stored != nullptr) return served.view->to_stored(decoded->object);
+  return std::move(decoded->object);
+}
+
+base::Result<DeleteRequest> ReadDeleteOptions(const Call& call) {
+  if (call.request.body.empty()) return Take(OptionsOf(call.query));
+  const auto media = BodyMedia(call.Header("content-type"));
+  if (!media) return tl::unexpected(media.error());
+  // Any version of it will do: the options are the same in all.
+  const auto decoded = Decode(*media, call.request.body, api::kDeleteOptions, {});
+  if (!decoded) return tl::unexpected(decoded.error());
+  if (!decoded->kind.empty() && decoded->kind != "DeleteOptions") {
+    return base::Fail(base::Reason::kBadRequest,
+                      fmt::format("no kind \"{}\" is registered for version \"{}\" in scheme "
+                                  "\"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/"
+                                  "register.go:27\"",
+                                  decoded->kind, decoded->api_version));
+  }
+  return Take(decoded->object);
+}
+
+std::optional<base::Error> CheckNamespace(const Route& route, Value& object) {
+  if (!route.served.Kind().namespaced) {
+    codec::EraseAt(object, {"metadata", "namespace"});
+    return std::nullopt;
+  }
+  const std::string_view name_space = codec::StringAt(object, "metadata", "namespace");
+  if (!name_space.empty() && name_space != route.name_space) {
+    return base::Error{.reason = base::Reason::kBadRequest,
+                       .message =
+                           "the namespace of the provided object does not match the "
+                           "namespace sent on the request"};
+  }
+  codec::SetAt(object, {"metadata", "namespace"}, route.name_space);
+  return std::nullopt;
+}
+
+std::optional<base::Error> CheckName(const Route& route, Value& object) {
+  const std::string_view name = codec::StringAt(object, "metadata", "name");
+  if (name.empty()) {
+    return base::Error{.reason = base::Reason::kBadRequest,
+                       .message = fmt::format("the name of the object ({} based on URL) was "
+                                              "undeterminable: name must be provided",
+                                              route.name)};
+  }
+  if (name != route.name) {
+    return base::Error{.reason = base::Reason::kBadRequest,
+                       .message = fmt::format(
+                           "the name of the object ({}) does not match the name on the URL ({})",
+                           name, route.name)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::server

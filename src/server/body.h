@@ -1,0 +1,33 @@
+// Request bodies: from bytes to an object of the kind that the path names, and to DeleteOptions.
+// Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "codec/decode.h"
+#include "codec/value.h"
+#include "registry/registry.h"
+#include "server/call.h"
+#include "server/options.h"
+
+namespace berth::server {
+
+/// The object in the form it is stored in. Problems that are only to be warned of are added to the
+/// call's warnings.
+base::Result<codec::Value> ReadObject(Call& call, FieldValidation validation);
+
+struct DeleteRequest {
+  registry::DeleteOptions options;
+  bool dry_run = false;
+  bool waits = false;  // Asked in the old way to wait: 202 while it is not gone.
+};
+/// From the body if there is one, else from the query.
+base::Result<DeleteRequest> ReadDeleteOptions(const Call& call);
+
+/// What of a body's name and namespace does not go with the path.
+std::optional<base::Error> CheckNamespace(const Route& route, codec::Value& object);
+std::optional<base::Error> CheckName(const Route& route, codec::Value& object);
+
+}  // namespace berth::server

@@ -1,0 +1,117 @@
+#include "server/call.h"
+
+#include <utility>
+
+#include "codec/json.h"
+#include "codec/yaml.h"
+#include "server/status_body.h"
+
+namespace berth::server {
+namespace {
+
+/// All warnings of an answer together, as upstream; then each is cut.
+constexpr size_t kMaxWarningBytes = 4096;
+constexpr size_t kCutWarningBytes = 256;
+
+void AddWarnings(const std::vector<std::string>& warnings, http::Headers& headers) {
+  size_t total = 0;
+  for (const std::string& text : warnings) total += text.size();
+  std::vector<std::string> said;
+  for (const std::string& text : warnings) {
+    const std::string cut = total > kMaxWarningBytes && text.size() > kCutWarningBytes
+                                ? text.substr(0, kCutWarningBytes)
+                                : text;
+    if (std::find(said.begin(), said.end(), cut) != said.end()) continue;
+    headers.Add("warning", WarningHeader(cut));
+    said.push_back(cut);
+  }
+}
+
+}  // namespace
+
+std::string WarningHeader(std::string_view text) {
+  std::string header = "299 - \"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) continue;
+    if (c == '"' || c == '\\') header.push_back('\\');
+    header.push_back(c);
+  }
+  return header + "\"";
+}
+
+Call::Call(http::Request the_request, http::Responder responder, const base::Clock& clock,
+           obs::AuditLog* audit)
+    : request(std::move(the_request)),
+      query(request.query),
+      responder_(std::move(responder)),
+      clock_(clock),
+      audit_(audit),
+      started_(clock.Steady()),
+      time_(clock.Now()) {}
+
+bool Call::Pretty() const {
+  if (query.Find("pretty") != nullptr) return query.Flag("pretty");
+  if (accept.pretty) return true;
+  const std::string_view agent = Header("user-agent");
+  return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
+}
+
+http::Headers Call::CommonHeaders(std::string_view content_type) const {
+  http::Headers headers;
+  headers.Add("audit-id", id);
+  headers.Add("cache-control", "no-cache, private");
+  headers.Add("content-type", content_type);
+  AddWarnings(warnings, headers);
+  return headers;
+}
+
+void Call::Fail(const base::Error& error) {
+  const ErrorAnswer answer = AnswerTo(error, Pretty());
+  const bool yaml = accept.media == Media::kYaml;
+  http::Response response{.code = answer.code,
+                          .headers = CommonHeaders(yaml ? "application/yaml" : "application/json"),
+                          .body = yaml ? codec::WriteYaml(FailureStatus(error)) : answer.body};
+  if (answer.retry_after > 0)
+    response.headers.Add("retry-after", std::to_string(answer.retry_after));
+  if (answer.code == 401) response.headers.Add("www-authenticate", "Bearer realm=\"kubernetes\"");
+  Record(answer.code);
+  responder_.Finish(std::move(response));
+}
+
+void Call::Answer(int code, std::string_view content_type, http::Pieces body) {
+  Record(code);
+  responder_.Finish({.code = code,
+                     .headers = CommonHeaders(content_type),
+                     .body = std::move(body),
+                     .compress = true});
+}
+
+void Call::AnswerHeaders(http::Response response) {
+  response.headers.Add("audit-id", id);
+  Record(response.code);
+  responder_.Finish(std::move(response));
+}
+
+void Call::Stream(int code, std::string_view content_type, std::unique_ptr<http::Source> source) {
+  Record(code);
+  responder_.Stream(code, CommonHeaders(content_type), std::move(source));
+}
+
+void Call::Record(int code) {
+  ticket.reset();
+  if (audit_ == nullptr) return;
+  std::string uri = request.path;
+  if (!request.query.empty()) uri += "?" + request.query;
+  audit_->Write({.time = time_,
+                 .id = id,
+                 .user = attributes.user.name,
+                 .groups = &attributes.user.groups,
+                 .source = request.peer->address,
+                 .verb = attributes.verb,
+                 .method = request.method,
+                 .uri = uri,
+                 .code = code,
+                 .took = clock_.Steady() - started_});
+}
+
+}  // namespace berth::server

@@ -1,0 +1,47 @@
+// What this server serves, in the words clients discover it by: /api, /apis and what is below, in
+// the old form and the aggregated one. Made once from the kinds; immutable afterwards, any thread.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/kinds.h"
+
+namespace berth::server {
+
+/// A document that never changes while the server runs.
+struct Document {
+  std::shared_ptr<const std::string> body;
+  std::string content_type;
+  std::string etag;  // Quoted; empty: none.
+};
+Document MakeDocument(std::string body, std::string content_type, bool with_etag);
+
+class Discovery {
+ public:
+  explicit Discovery(std::span<const api::Kind* const> kinds);
+
+  /// By path ("/api", "/apis/networking.k8s.io/v1", without a slash at the end), in the aggregated
+  /// form where there is one and it is wanted. Null: there is no such document.
+  const Document* Find(std::string_view path, bool aggregated) const;
+
+  bool HasGroup(std::string_view group) const;
+  const std::vector<std::string>& Groups() const { return groups_; }  // Without the core group.
+
+ private:
+  void AddGroup(const std::string& group, const std::vector<const api::Kind*>& kinds);
+
+  std::vector<std::string> groups_;
+  std::map<std::string, Document, std::less<>> documents_;
+  std::map<std::string, Document, std::less<>> aggregated_;
+};
+
+/// The answer to GET /: every path that has something to read.
+std::string PathsDocument(std::span<const std::string> paths);
+
+}  // namespace berth::server

@@ -1,0 +1,317 @@
+#include "server/options.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "base/go_text.h"
+#include "codec/json.h"
+#include "codec/value.h"
+
+namespace berth::server {
+namespace {
+
+constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
+
+base::Result<int64_t> ParseInt(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("strconv.ParseInt: parsing {}: value out of range", base::GoQuoted(text)));
+  }
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", base::GoQuoted(text)));
+  }
+  return value;
+}
+
+/// "" and "0" included; the error is the text upstream has for it.
+base::Result<int64_t> ParseVersion(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (whole && value <= static_cast<uint64_t>(INT64_MAX)) return static_cast<int64_t>(value);
+  const bool range = error == std::errc::result_out_of_range || whole;
+  return base::Fail(
+      base::Reason::kUnknown,
+      fmt::format("resourceVersion: Invalid value: {}: strconv.ParseUint: parsing {}: {}",
+                  base::GoQuoted(text), base::GoQuoted(text),
+                  range ? "value out of range" : "invalid syntax"));
+}
+
+base::Error ForbiddenOption(std::string_view field, std::string_view text) {
+  return InvalidOption("ListOptions", field, "FieldValueForbidden",
+                       fmt::format("Forbidden: {}", text));
+}
+
+std::optional<base::Error> CheckMatch(const ListOptions& options, std::string_view match,
+                                      std::string_view version) {
+  if (options.watch) {
+    if (options.send_initial_events) {
+      if (match != "NotOlderThan") {
+        return ForbiddenOption("resourceVersionMatch",
+                               "sendInitialEvents requires setting resourceVersionMatch to "
+                               "NotOlderThan");
+      }
+    } else if (!match.empty()) {
+      return ForbiddenOption("resourceVersionMatch",
+                             "resourceVersionMatch is forbidden for watch unless sendInitialEvents "
+                             "is provided");
+    }
+    return std::nullopt;
+  }
+  if (options.send_initial_events) {
+    return ForbiddenOption("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  }
+  if (match.empty()) return std::nullopt;
+  if (version.empty()) {
+    return ForbiddenOption("resourceVersionMatch",
+                           "resourceVersionMatch is forbidden unless resourceVersion is provided");
+  }
+  if (!options.continue_token.empty()) {
+    return ForbiddenOption("resourceVersionMatch",
+                           "resourceVersionMatch is forbidden when continue is provided");
+  }
+  if (match != "Exact" && match != "NotOlderThan") {
+    return InvalidOption("ListOptions", "resourceVersionMatch", "FieldValueNotSupported",
+                         fmt::format("Unsupported value: {}: supported values: \"Exact\", "
+                                     "\"NotOlderThan\", \"\"",
+                                     base::GoQuoted(match)));
+  }
+  if (match == "Exact" && version == "0") {
+    return ForbiddenOption("resourceVersionMatch",
+                           "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
+  }
+  return std::nullopt;
+}
+
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+std::string Base64Url(std::string_view bytes) {
+  std::string text;
+  uint32_t bits = 0;
+  int count = 0;
+  for (const char c : bytes) {
+    bits = bits << 8 | static_cast<uint8_t>(c);
+    count += 8;
+    while (count >= 6) text.push_back(kAlphabet[bits >> (count -= 6) & 63]);
+  }
+  if (count > 0) text.push_back(kAlphabet[bits << (6 - count) & 63]);
+  return text;
+}
+
+/// Padding is let pass. On failure the number of the byte that is wrong.
+tl::expected<std::string, size_t> FromBase64Url(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  std::string bytes;
+  uint32_t bits = 0;
+  int count = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const size_t digit = kAlphabet.find(text[i]);
+    if (digit == std::string_view::npos) return tl::unexpected(i);
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    count += 6;
+    if (count >= 8) bytes.push_back(static_cast<char>(bits >> (count -= 8) & 0xff));
+  }
+  if (text.size() % 4 == 1) return tl::unexpected(text.size() - 1);
+  return bytes;
+}
+
+tl::unexpected<base::Error> BadToken(std::string_view why) {
+  return base::Fail(base::Reason::kBadRequest,
+                    fmt::format("invalid continue token: continue key is not valid: {}", why));
+}
+
+/// A Go duration in milliseconds ("1m30s", "0.5h"); nothing when it is none.
+std::optional<double> GoDuration(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1e-6},
+                                                                          {"us", 1e-3},
+                                                                          {"\u00b5s", 1e-3},
+                                                                          {"ms", 1},
+                                                                          {"s", 1e3},
+                                                                          {"m", 6e4},
+                                                                          {"h", 3.6e6}}};
+  if (text == "0") return 0;
+  double sign = 1;
+  if (text.starts_with('-') || text.starts_with('+')) {
+    sign = text.front() == '-' ? -1 : 1;
+    text.remove_prefix(1);
+  }
+  if (text.empty()) return std::nullopt;
+  double total = 0;
+  while (!text.empty()) {
+    double number = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+    if (error != std::errc() || end == text.data() || text.front() == '-') return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    const std::pair<std::string_view, double>* unit = nullptr;
+    for (const auto& each : kUnits) {
+      if (text.starts_with(each.first) &&
+          (unit == nullptr || each.first.size() > unit->first.size()))
+        unit = &each;
+    }
+    if (unit == nullptr) return std::nullopt;
+    total += number * unit->second;
+    text.remove_prefix(unit->first.size());
+  }
+  return sign * total;
+}
+
+}  // namespace
+
+base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
+                          std::string_view message) {
+  return {.reason = base::Reason::kInvalid,
+          .message = fmt::format("{}.meta.k8s.io \"\" is invalid: {}: {}", kind, field, message),
+          .causes = {{.reason = std::string(reason),
+                      .message = std::string(message),
+                      .field = std::string(field)}},
+          .details = base::Details{.group = "meta.k8s.io", .kind = std::string(kind)}};
+}
+
+base::Result<ListOptions> ParseListOptions(const Query& query) {
+  ListOptions options;
+  options.label_selector = query.Get("labelSelector");
+  options.field_selector = query.Get("fieldSelector");
+  options.watch = query.Flag("watch");
+  options.bookmarks = query.Flag("allowWatchBookmarks");
+  options.continue_token = query.Get("continue");
+  if (query.Find("sendInitialEvents") != nullptr) {
+    options.send_initial_events = query.Flag("sendInitialEvents");
+  }
+  for (const std::string_view name : {"limit", "timeoutSeconds"}) {
+    const std::string_view text = query.Get(name);
+    if (text.empty()) continue;
+    const auto number = ParseInt(text);
+    if (!number) return tl::unexpected(number.error());
+    if (name == "limit") {
+      options.limit = *number > 0 ? *number : 0;
+    } else if (*number > 0) {
+      options.timeout = std::chrono::seconds(std::min<int64_t>(*number, 86'400));
+    }
+  }
+  const std::string_view match = query.Get("resourceVersionMatch");
+  const std::string_view version = query.Get("resourceVersion");
+  if (auto error = CheckMatch(options, match, version)) return tl::unexpected(*std::move(error));
+  options.match = match == "Exact"          ? VersionMatch::kExact
+                  : match == "NotOlderThan" ? VersionMatch::kNotOlderThan
+                                            : VersionMatch::kUnset;
+  if (version.empty()) return options;
+  const auto parsed = ParseVersion(version);
+  if (!parsed) {
+    if (options.watch) return tl::unexpected(parsed.error());
+    return base::Fail(base::Reason::kBadRequest,
+                      "invalid resource version: " + parsed.error().message);
+  }
+  options.version = *parsed;
+  if (!options.continue_token.empty() && *parsed != 0 && !options.watch) {
+    return base::Fail(base::Reason::kBadRequest,
+                      "specifying resource version is not allowed when using continue");
+  }
+  return options;
+}
+
+base::Result<std::optional<int64_t>> ParseGetVersion(const Query& query) {
+  const std::string_view text = query.Get("resourceVersion");
+  if (text.empty()) return std::optional<int64_t>();
+  const auto version = ParseVersion(text);
+  if (!version) return tl::unexpected(version.error());
+  return std::optional<int64_t>(*version);
+}
+
+base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_view kind) {
+  WriteOptions options;
+  for (const std::string_view value : query.All("dryRun")) {
+    if (value.empty()) continue;
+    if (value != "All") {
+      return tl::unexpected(InvalidOption(
+          kind, "dryRun", "FieldValueNotSupported",
+          fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"", value)));
+    }
+    options.dry_run = true;
+  }
+  const std::string_view validation = query.Get("fieldValidation");
+  if (validation == "Strict") {
+    options.validation = FieldValidation::kStrict;
+  } else if (validation == "Ignore") {
+    options.validation = FieldValidation::kIgnore;
+  } else if (!validation.empty() && validation != "Warn") {
+    return tl::unexpected(InvalidOption(
+        kind, "fieldValidation", "FieldValueNotSupported",
+        fmt::format("Unsupported value: {}: supported values: \"\", \"Ignore\", \"Strict\", "
+                    "\"Warn\"",
+                    base::GoQuoted(validation))));
+  }
+  options.field_manager = query.Get("fieldManager");
+  constexpr size_t kMaxManager = 128;
+  if (options.field_manager.size() > kMaxManager) {
+    return tl::unexpected(
+        InvalidOption(kind, "fieldManager", "FieldValueTooLong",
+                      fmt::format("Too long: may not be more than {} bytes", kMaxManager)));
+  }
+  return options;
+}
+
+base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query& query) {
+  constexpr double kLongest = 60'000;
+  const std::string_view text = query.Get("timeout");
+  if (text.empty()) return std::optional<std::chrono::milliseconds>();
+  const auto milliseconds = GoDuration(text);
+  if (!milliseconds) {
+    return base::Fail(base::Reason::kBadRequest,
+                      fmt::format("invalid timeout specified in the request URL - time: invalid "
+                                  "duration {}",
+                                  base::GoQuoted(text)));
+  }
+  if (*milliseconds <= 0 || *milliseconds > kLongest) {
+    return std::optional<std::chrono::milliseconds>();
+  }
+  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*milliseconds)));
+}
+
+std::string WriteContinueToken(const ContinueToken& token) {
+  return Base64Url(codec::WriteJson(
+      codec::Object{{"v", kTokenVersion}, {"rv", token.version}, {"start", token.after}}));
+}
+
+base::Result<ContinueToken> ReadContinueToken(std::string_view text) {
+  const auto bytes = FromBase64Url(text);
+  if (!bytes) return BadToken(fmt::format("illegal base64 data at input byte {}", bytes.error()));
+  if (bytes->empty()) return BadToken("unexpected end of JSON input");
+  if (bytes->front() != '{') {
+    // As Go says it: the byte as the character of that number.
+    const auto byte = static_cast<uint8_t>(bytes->front());
+    const std::string shown = byte < 0x20 || byte >= 0x7f ? fmt::format("\\u{:04x}", byte)
+                                                          : std::string(1, bytes->front());
+    return BadToken(fmt::format("invalid character '{}' looking for beginning of value", shown));
+  }
+  const auto json = codec::ParseJson(*bytes);
+  if (!json) return BadToken(json.error().message);
+  const codec::Value* version = json->Find("rv");
+  const codec::Value* start = json->Find("start");
+  const codec::Value* format = json->Find("v");
+  if (format == nullptr || format->AsString() == nullptr || *format->AsString() != kTokenVersion) {
+    return base::Fail(base::Reason::kBadRequest,
+                      "invalid continue token: server does not recognize this encoded version");
+  }
+  if (version == nullptr || !version->AsInt() || *version->AsInt() < -1 || *version->AsInt() == 0) {
+    return base::Fail(base::Reason::kBadRequest,
+                      "invalid continue token: incorrect encoded start resourceVersion (version "
+                      "meta.k8s.io/v1)");
+  }
+  if (start == nullptr || start->AsString() == nullptr || start->AsString()->empty()) {
+    return base::Fail(base::Reason::kBadRequest,
+                      "invalid continue token: encoded start key empty (version meta.k8s.io/v1)");
+  }
+  return ContinueToken{.version = *version->AsInt(), .after = *start->AsString()};
+}
+
+}  // namespace berth::server

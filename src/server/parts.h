@@ -1,0 +1,41 @@
+// What the handlers work with; made by the wiring, outlives every request.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/source.h"
+#include "obs/audit_log.h"
+#include "registry/registry.h"
+#include "server/workers.h"
+#include "state/follower.h"
+#include "state/past.h"
+#include "watch/hub.h"
+
+namespace berth::server {
+
+/// One signal for all watches of a scope, so that an event wakes those it concerns. (signals.h)
+class Signals;
+
+struct Parts {
+  registry::Registry& registry;
+  state::Follower& follower;
+  const state::Past& past;
+  watch::Hub& hub;
+  Signals& signals;
+  Workers& workers;
+  const base::Clock& clock;
+  base::Logger& log;
+};
+
+/// How long a read waits for a revision that has not come yet, as upstream.
+inline constexpr std::chrono::seconds kAwaitRevision{3};
+/// How long any other request may take.
+inline constexpr std::chrono::seconds kRequestTimeout{60};
+/// How long a write may.
+inline constexpr std::chrono::seconds kWriteTimeout{34};
+
+}  // namespace berth::server

@@ -1,0 +1,233 @@
+#include "server/render.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "codec/encode.h"
+#include "codec/json.h"
+#include "codec/read.h"
+#include "codec/yaml.h"
+#include "registry/errors.h"
+#include "registry/registry.h"
+#include "rules/table.h"
+
+namespace berth::server {
+namespace {
+
+using codec::Array;
+using codec::Object;
+using codec::Value;
+
+std::string MetaVersion(const Form& form) {
+  return fmt::format("meta.k8s.io/{}", form.transform_version);
+}
+
+codec::Identity IdentityOf(const Form& form) {
+  const api::Kind& kind = form.served.Kind();
+  return {.api_version = kind.api_version, .kind = kind.kind};
+}
+
+/// What the picture holds cannot fail to decode: it was made from a decoded object. If it does, the
+/// object is shown without content.
+Value Canonical(const Form& form, const state::Object& object, int64_t revision) {
+  auto value = registry::Registry::Decode(*form.served.row, object);
+  if (!value) return Object();
+  if (revision > 0) codec::SetAt(*value, {"metadata", "resourceVersion"}, std::to_string(revision));
+  return form.served.view->from_stored != nullptr ? form.served.view->from_stored(*value)
+                                                  : *std::move(value);
+}
+
+Value Partial(const Form& form, const Value& canonical) {
+  const Value document =
+      codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form));
+  Object partial{{"kind", "PartialObjectMetadata"}, {"apiVersion", MetaVersion(form)}};
+  if (const Value* metadata = document.Find("metadata")) partial.Set("metadata", *metadata);
+  return partial;
+}
+
+Value Row(const Form& form, const Value& canonical, base::WallTime now) {
+  Object row{{"cells", rules::Cells(registry::QualifiedKind(form.served.Kind()), canonical, now)}};
+  if (form.include == IncludeObject::kObject) {
+    row.Set("object", codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form)));
+  } else if (form.include == IncludeObject::kMetadata) {
+    row.Set("object", Partial(form, canonical));
+  } else {
+    row.Set("object", nullptr);
+  }
+  return row;
+}
+
+Array ColumnDefinitions(const Form& form) {
+  Array columns;
+  for (const rules::Column& column : rules::Columns(registry::QualifiedKind(form.served.Kind()))) {
+    columns.emplace_back(Object{{"name", column.name},
+                                {"type", column.type},
+                                {"format", column.format},
+                                {"description", column.description},
+                                {"priority", column.priority}});
+  }
+  return columns;
+}
+
+Object MetaDocument(const ListMeta& meta) {
+  Object metadata;
+  if (meta.revision > 0) metadata.Set("resourceVersion", std::to_string(meta.revision));
+  if (!meta.continue_token.empty()) metadata.Set("continue", meta.continue_token);
+  if (meta.remaining >= 0) metadata.Set("remainingItemCount", meta.remaining);
+  return metadata;
+}
+
+Value Table(const Form& form, const ListMeta& meta, bool columns, Array rows) {
+  Object table{
+      {"kind", "Table"}, {"apiVersion", MetaVersion(form)}, {"metadata", MetaDocument(meta)}};
+  table.Set("columnDefinitions", columns ? Value(ColumnDefinitions(form)) : Value(nullptr));
+  table.Set("rows", std::move(rows));
+  return table;
+}
+
+Value TransformedDocument(const Form& form, const state::Object& object, int64_t revision,
+                          bool columns, base::WallTime now) {
+  const Value canonical = Canonical(form, object, revision);
+  switch (form.transform) {
+    case Transform::kTable:
+      return Table(form, {.revision = revision}, columns, Array{Row(form, canonical, now)});
+    case Transform::kPartial:
+    case Transform::kPartialList:
+      return Partial(form, canonical);
+    case Transform::kNone:
+      break;
+  }
+  return codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form));
+}
+
+/// kind and apiVersion of a list.
+std::pair<std::string, std::string> ListIdentity(const Form& form) {
+  if (form.transform == Transform::kPartialList || form.transform == Transform::kPartial) {
+    return {"PartialObjectMetadataList", MetaVersion(form)};
+  }
+  return {std::string(form.served.Kind().list_kind), std::string(form.served.Kind().api_version)};
+}
+
+}  // namespace
+
+uint32_t Form::Id() const {
+  uint32_t id = served.IsStoredForm() ? 0 : 1;
+  id = id << 2 | static_cast<uint32_t>(media);
+  id = id << 2 | static_cast<uint32_t>(transform);
+  id = id << 2 | static_cast<uint32_t>(include);
+  return id << 2 | (transform_version == "v1" ? 0U : 1U) << 1 | (pretty ? 1U : 0U);
+}
+
+std::string_view ContentType(const Form& form) { return MediaName(form.media); }
+
+std::string RenderDocument(const Form& form, const Value& document) {
+  if (form.media == Media::kYaml) return codec::WriteYaml(document);
+  return codec::WriteJson(document, {.indent = form.pretty ? 2 : 0}) + "\n";
+}
+
+base::Result<Value> ViewDocument(const Form& form, const state::Object& object, int64_t revision) {
+  return codec::ToDocument(Canonical(form, object, revision), *form.served.Kind().message,
+                           IdentityOf(form));
+}
+
+std::string RenderObject(const Form& form, const state::Object& object, int64_t revision,
+                         base::WallTime now) {
+  if (form.IsPlain()) {
+    std::string out;
+    object.AppendJson(out, revision);
+    out.push_back('\n');
+    return out;
+  }
+  return RenderDocument(form, TransformedDocument(form, object, revision, true, now));
+}
+
+std::string ListHead(const Form& form, const ListMeta& meta) {
+  if (form.transform == Transform::kTable) {
+    return fmt::format(
+        "{{\"kind\":\"Table\",\"apiVersion\":\"{}\",\"metadata\":{},"
+        "\"columnDefinitions\":{},\"rows\":[",
+        MetaVersion(form), codec::WriteJson(MetaDocument(meta)),
+        codec::WriteJson(ColumnDefinitions(form)));
+  }
+  const auto [kind, version] = ListIdentity(form);
+  return fmt::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", kind,
+                     version, codec::WriteJson(MetaDocument(meta)));
+}
+
+void AppendItem(const Form& form, const state::Object& object, base::WallTime now,
+                std::string& out) {
+  if (form.IsPlain()) return object.AppendListItem(out);
+  const Value canonical = Canonical(form, object, object.Revision());
+  if (form.transform == Transform::kTable) {
+    out += codec::WriteJson(Row(form, canonical, now));
+  } else if (form.transform != Transform::kNone) {
+    out += codec::WriteJson(Partial(form, canonical));
+  } else {
+    out += codec::EncodeMessage(canonical, *form.served.Kind().message);
+  }
+}
+
+std::string_view ListTail(const Form& /*form*/) { return "]}\n"; }
+
+std::string RenderList(const Form& form, const ListMeta& meta,
+                       std::span<const state::ObjectPtr> objects, base::WallTime now) {
+  Array items;
+  for (const state::ObjectPtr& object : objects) {
+    const Value canonical = Canonical(form, *object, object->Revision());
+    if (form.transform == Transform::kTable) {
+      items.push_back(Row(form, canonical, now));
+    } else if (form.transform != Transform::kNone) {
+      items.push_back(Partial(form, canonical));
+    } else {
+      items.push_back(codec::ToDocument(canonical, *form.served.Kind().message));
+    }
+  }
+  if (form.transform == Transform::kTable) {
+    return RenderDocument(form, Table(form, meta, true, std::move(items)));
+  }
+  const auto [kind, version] = ListIdentity(form);
+  return RenderDocument(form, Object{{"kind", kind},
+                                     {"apiVersion", version},
+                                     {"metadata", MetaDocument(meta)},
+                                     {"items", std::move(items)}});
+}
+
+std::string RenderEvent(const Form& form, std::string_view type, const state::Object& object,
+                        int64_t revision, bool first, base::WallTime now) {
+  std::string out = fmt::format("{{\"type\":\"{}\",\"object\":", type);
+  if (form.IsPlain()) {
+    object.AppendJson(out, revision);
+  } else {
+    out += codec::WriteJson(TransformedDocument(form, object, revision, first, now));
+  }
+  return out + "}\n";
+}
+
+std::string RenderBookmark(const Form& form, int64_t revision, bool initial_end) {
+  Object metadata{{"resourceVersion", std::to_string(revision)}};
+  if (initial_end) {
+    metadata.Set("annotations", Object{{"k8s.io/initial-events-end", "true"}});
+  }
+  Value object;
+  if (form.transform == Transform::kTable) {
+    object = Table(form, {.revision = revision}, false, {});
+    // The annotation has its place in the object that the row carries.
+    if (initial_end) {
+      object.Set("rows", Array{Object{{"cells", Array()},
+                                      {"object", Object{{"kind", "PartialObjectMetadata"},
+                                                        {"apiVersion", MetaVersion(form)},
+                                                        {"metadata", metadata}}}}});
+    }
+  } else if (form.transform != Transform::kNone) {
+    object = Object{{"kind", "PartialObjectMetadata"},
+                    {"apiVersion", MetaVersion(form)},
+                    {"metadata", metadata}};
+  } else {
+    object = codec::ToDocument(Object{{"metadata", metadata}}, *form.served.Kind().message,
+                               IdentityOf(form));
+  }
+  return fmt::format("{{\"type\":\"BOOKMARK\",\"object\":{}}}\n", codec::WriteJson(object));
+}
+
+}  // namespace berth::server

@@ -1,0 +1,126 @@
+#include "server/route.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "server/query.h"
+
+namespace berth::server {
+namespace {
+
+/// More than any path of ours has.
+constexpr size_t kMaxSegments = 16;
+
+std::vector<std::string> Segments(std::string_view path) {
+  std::vector<std::string> segments;
+  while (!path.empty() && segments.size() <= kMaxSegments) {
+    if (path.front() == '/') path.remove_prefix(1);
+    const size_t end = std::min(path.find('/'), path.size());
+    const std::string_view text = path.substr(0, end);
+    path.remove_prefix(end);
+    if (text.empty() && path.empty()) break;
+    segments.push_back(PercentDecode(text, false).value_or(std::string(text)));
+  }
+  return segments;
+}
+
+bool IsNamespaceSubresource(std::string_view text) {
+  return text == "status" || text == "finalize";
+}
+
+/// What follows group and version. False when it is no path of a resource.
+bool TakeResource(const std::vector<std::string>& parts, Route& route) {
+  size_t at = 0;
+  if (parts[0] == "namespaces" && parts.size() >= 3 &&
+      !(parts.size() == 3 && IsNamespaceSubresource(parts[2]))) {
+    route.name_space = parts[1];
+    at = 2;
+  }
+  route.resource = parts[at];
+  if (parts.size() > at + 1) route.name = parts[at + 1];
+  if (parts.size() > at + 2) route.subresource = parts[at + 2];
+  return parts.size() <= at + 3 &&
+         std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
+}
+
+bool HasSubresource(const api::Kind& kind, std::string_view name) {
+  return (name == "status" && kind.has_status) || (name == "finalize" && kind.has_finalize);
+}
+
+/// Whether the names given go with the kind.
+bool Fits(const Route& route, const api::Kind& kind) {
+  if (!route.subresource.empty() && !HasSubresource(kind, route.subresource)) return false;
+  if (!kind.namespaced) return route.name_space.empty();
+  return !route.name_space.empty() || route.name.empty();
+}
+
+bool HasVerb(const api::Kind& kind, std::string_view verb) {
+  return std::find(kind.verbs.begin(), kind.verbs.end(), verb) != kind.verbs.end();
+}
+
+}  // namespace
+
+registry::Door Route::Door() const {
+  if (subresource == "status") return registry::Door::kStatus;
+  return subresource == "finalize" ? registry::Door::kFinalize : registry::Door::kMain;
+}
+
+Route ParseRoute(const registry::Kinds& kinds, std::string_view path) {
+  Route route;
+  route.path = path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
+  std::vector<std::string> segments = Segments(path);
+  if (segments.empty() || (segments[0] != "api" && segments[0] != "apis")) return route;
+  const size_t names = segments[0] == "api" ? 2 : 3;
+  const auto views = kinds.Views();
+  if (segments[0] == "apis" && segments.size() > 1) {
+    route.group = segments[1];
+    const bool known = std::any_of(views.begin(), views.end(), [&](const api::Kind* kind) {
+      return kind->group == route.group && !route.group.empty();
+    });
+    if (!known) {
+      route.kind = Route::Kind::kUnknownPath;
+      return route;
+    }
+  }
+  if (segments.size() < names) return route;
+  route.version = segments[names - 1];
+  const bool known = std::any_of(views.begin(), views.end(), [&](const api::Kind* kind) {
+    return kind->group == route.group && kind->version == route.version;
+  });
+  if (known && segments.size() == names) return route;
+  route.kind = Route::Kind::kUnknownResource;
+  if (!known) return route;
+  segments.erase(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(names));
+  if (!TakeResource(segments, route)) return route;
+  const auto served = kinds.Find(route.group, route.version, route.resource);
+  if (!served || !Fits(route, served->Kind())) return route;
+  route.served = *served;
+  route.kind = Route::Kind::kResource;
+  return route;
+}
+
+std::string VerbOf(const Route& route, std::string_view method, bool watch) {
+  const api::Kind& kind = route.served.Kind();
+  std::string verb;
+  if (!route.subresource.empty()) {
+    if (method == "PUT") verb = "update";
+    if (route.subresource != "finalize" && method == "GET") verb = "get";
+    if (route.subresource != "finalize" && method == "PATCH") verb = "patch";
+    return verb;
+  }
+  if (route.IsCollection()) {
+    if (method == "GET") return watch ? "watch" : "list";
+    if (route.AcrossNamespaces()) return "";
+    if (method == "POST") verb = "create";
+    if (method == "DELETE") verb = "deletecollection";
+  } else {
+    if (method == "GET") verb = "get";
+    if (method == "PUT") verb = "update";
+    if (method == "PATCH") verb = "patch";
+    if (method == "DELETE") verb = "delete";
+  }
+  return HasVerb(kind, verb) ? verb : "";
+}
+
+}  // namespace berth::server

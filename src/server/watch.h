@@ -1,0 +1,12 @@
+// GET of a collection with watch=true: initial events if asked for, then every change as it comes,
+// bookmarks, and a clean end.
+#pragma once
+
+#include "server/call.h"
+#include "server/parts.h"
+
+namespace berth::server {
+
+void HandleWatch(const Parts& parts, const CallPtr& call);
+
+}  // namespace berth::server
