@@ -14,6 +14,7 @@
 
 #include "base/go_text.h"
 #include "berth/exit_code.h"
+#include "berth/flags_serve.h"
 #include "berth/flags_store.h"
 #include "berth/plan/command.h"
 #include "berth/terminal.h"
@@ -29,6 +30,7 @@ constexpr const char* kProgramHelp =
 
 constexpr const char* kProgramExamples =
     "Examples:\n"
+    "  berth serve                            the API server, nothing to set up\n"
     "  berth plan 10.96.0.0/16 30000-32767    which values are safe to hard-code?\n"
     "  berth plan --help                      all about it\n"
     "  berth snapshot save --data-dir /var/lib/berth berth.snap\n"
@@ -60,22 +62,6 @@ constexpr const char* kPlanExamples =
     "  berth plan 10.96.0.0/16 -o json | jq -r '.ranges[].staticBand | .first, .last'\n"
     "\n"
     "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
-
-constexpr const char* kServeHelp =
-    "Serves the API; not there yet\n"
-    "\n"
-    "This version has no API server. What works today needs none: `berth plan`, and what works on\n"
-    "stores (`berth snapshot`, `berth migrate`, `berth salvage`).";
-
-constexpr const char* kServeExamples =
-    "Examples:\n"
-    "  berth plan 10.96.0.0/16 30000-32767    works offline, today";
-
-int RunServe() {
-  fmt::print(stderr,
-             "berth serve: serving is not there yet; what works today is in berth --help\n");
-  return kFailed;
-}
 
 int RunVersion() { return PrintOut("berth " BERTH_VERSION "\n") ? kFine : kFailed; }
 
@@ -168,7 +154,7 @@ int Main(int argc, char** argv) {
   PlanArguments arguments;
   const CLI::App* plan = AddPlan(app, arguments);
   const StoreCommands store_commands(app);
-  const CLI::App* serve = app.add_subcommand("serve", kServeHelp)->footer(kServeExamples);
+  const ServeCommand serve(app);
   const CLI::App* version =
       app.add_subcommand("version", "Prints the version")->footer("Example:\n  berth version");
   for (int i = 1; i < argc; ++i) {
@@ -191,8 +177,8 @@ int Main(int argc, char** argv) {
     return ReportBadArguments(app, error);
   }
   if (plan->parsed()) return RunPlan(arguments);
-  if (serve->parsed()) return RunServe();
   if (version->parsed()) return RunVersion();
+  if (const auto status = serve.Run(BERTH_VERSION)) return *status;
   if (const auto status = store_commands.Run()) return *status;
   fmt::print(stderr, "berth: a command is missing: {}; see berth --help\n",
              CommandNames(app, "or"));

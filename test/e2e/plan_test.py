@@ -379,12 +379,6 @@ class MessageTest(Case):
             with self.subTest(args):
                 self.assertEqual(self.bad(*args), wanted)
 
-    def test_serve_is_not_there_yet(self):
-        done = berth("serve")
-        self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("not there yet", done.stderr)
-        self.assertIn("berth --help", done.stderr)
-
     def test_version(self):
         out = self.good("version")
         self.assertRegex(out, r"^berth \d+\.\d+\.\d+\n$")

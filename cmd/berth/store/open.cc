@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "base/go_text.h"
@@ -77,7 +78,9 @@ Result<OpenStore> OpenRocks(const store::rocks::RocksOptions& options, Tools& to
 
 Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& etcd, Tools& tools) {
   if (address.IsEmbedded()) {
-    return OpenRocks({.directory = address.directory, .create = false, .read_only = true}, tools);
+    return OpenRocks(
+        {.directory = StoreDirectory(address.directory), .create = false, .read_only = true},
+        tools);
   }
   store::etcd::EtcdOptions options;
   options.create = false;
@@ -92,6 +95,14 @@ Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
   store::etcd::EtcdOptions options;
   options.base = base;
   return OpenEtcd(address, etcd, std::move(options), tools);
+}
+
+std::string StoreDirectory(const std::string& data_dir, bool to_make) {
+  const std::string folder = data_dir + "/store";
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return folder;
+  if (!to_make || std::filesystem::exists(data_dir + "/CURRENT", error)) return data_dir;
+  return folder;
 }
 
 store::SlotCodec ObjectSlots() { return {.write = codec::WriteSlot, .read = codec::ReadSlot}; }

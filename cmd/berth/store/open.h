@@ -54,6 +54,10 @@ base::Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& 
 base::Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
                                    store::Revision base, Tools& tools);
 
+/// Where in a data directory the store is: in its folder "store", where `berth serve` puts it, or
+/// the directory itself, if it is one. `to_make`: a new one goes into the folder.
+std::string StoreDirectory(const std::string& data_dir, bool to_make = false);
+
 /// How the engines note slots in values, and how values are without.
 store::SlotCodec ObjectSlots();
 store::Normalise WithoutSlots();

@@ -92,7 +92,7 @@ int ReportWhole(const std::string& directory, Tools& tools) {
 int RunSalvage(const SalvageArguments& arguments) {
   Tools tools;
   const Paint paint(DetectStyle());
-  const std::string& directory = arguments.data_dir;
+  const std::string directory = StoreDirectory(arguments.data_dir);
   const auto damage = store::rocks::InspectDamage(directory, tools.clock());
   if (!damage) return ReportError(kCommand, damage.error());
   // A torn end was never acknowledged: the engine cuts it off by itself.

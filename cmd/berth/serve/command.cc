@@ -1,0 +1,154 @@
+#include "berth/serve/command.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "berth/exit_code.h"
+#include "berth/serve/credentials.h"
+#include "berth/serve/node.h"
+#include "berth/store/open.h"
+#include "berth/terminal.h"
+#include "store/copy.h"
+#include "store/etcd/client.h"
+#include "store/etcd/etcd_engine.h"
+#include "store/rocks/rocks_engine.h"
+
+namespace berth::cli {
+namespace {
+
+using base::Reason;
+
+constexpr std::chrono::seconds kDrainLimit{30};
+
+/// SIGTERM, SIGINT and SIGHUP are waited for by one thread; all others have them blocked.
+sigset_t BlockSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& arguments,
+                                                          const ServeSettings& settings,
+                                                          const base::Clock& clock,
+                                                          base::Logger& log) {
+  if (!arguments.etcd_servers.empty()) {
+    store::etcd::ClientOptions client;
+    client.endpoints = arguments.etcd_servers;
+    client.ca_file = arguments.etcd_cafile;
+    client.cert_file = arguments.etcd_certfile;
+    client.key_file = arguments.etcd_keyfile;
+    store::etcd::EtcdOptions options;
+    options.prefix = arguments.etcd_prefix;
+    auto engine = store::etcd::EtcdEngine::Open(client, options, ObjectSlots(), log, clock);
+    if (!engine) return tl::unexpected(std::move(engine.error()));
+    return std::unique_ptr<store::Engine>(*std::move(engine));
+  }
+  store::rocks::RocksOptions options;
+  options.directory = StoreDirectory(settings.data_dir, /*to_make=*/true);
+  options.history_bytes = static_cast<size_t>(arguments.history_bytes);
+  auto engine = store::rocks::RocksEngine::Open(options, log, clock);
+  if (!engine) return tl::unexpected(std::move(engine.error()));
+  return std::unique_ptr<store::Engine>(*std::move(engine));
+}
+
+CredentialRequest CredentialsFor(const ServeArguments& arguments, const ServeSettings& settings) {
+  const bool everywhere = arguments.bind_address == "0.0.0.0" || arguments.bind_address == "::";
+  CredentialRequest request{.data_dir = settings.data_dir,
+                            .address = everywhere ? "127.0.0.1" : arguments.bind_address,
+                            .port = static_cast<uint16_t>(arguments.secure_port),
+                            .tls_cert_file = arguments.tls_cert_file,
+                            .tls_private_key_file = arguments.tls_private_key_file,
+                            .client_ca_file = arguments.client_ca_file};
+  // Where Services will find the API server: the first address of each range.
+  for (const ip::Cidr& range : settings.service_ranges) {
+    const ip::Addr first(range.family(), range.First().bits() + 1);
+    if (range.Contains(first)) request.more_ips.push_back(first.ToString());
+  }
+  return request;
+}
+
+base::Result<void> MakeDataDir(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (!error) return {};
+  return base::Fail(Reason::kInvalid,
+                    fmt::format("--data-dir: cannot make {}: {}", directory, error.message()));
+}
+
+/// Until told to end; certificates and tokens are read again on SIGHUP.
+void WaitForEnd(const sigset_t& signals, Node& node, const ServeArguments& arguments,
+                const CredentialRequest& request, const base::Clock& clock, base::Logger& log) {
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (signal != SIGHUP) return;
+    const auto credentials = PrepareCredentials(request, clock, log);
+    const auto reloaded = credentials ? node.Reload(credentials->tls, arguments.token_auth_file)
+                                      : tl::unexpected(credentials.error());
+    if (reloaded) {
+      log.Info("read certificates and tokens again");
+    } else {
+      log.Error("cannot read certificates and tokens again", {{"why", reloaded.error().message}});
+    }
+  }
+}
+
+base::Result<void> Serve(const ServeArguments& arguments, const std::string& version) {
+  const auto settings = CheckArguments(arguments);
+  if (!settings) return tl::unexpected(settings.error());
+  const sigset_t signals = BlockSignals();
+  const base::SystemClock clock;
+  base::Logger log({}, clock);
+  if (auto made = MakeDataDir(settings->data_dir); !made) return made;
+  auto engine = OpenStoreFor(arguments, *settings, clock, log);
+  if (!engine) return tl::unexpected(std::move(engine.error()));
+  const auto unfinished = store::UnfinishedCopy(**engine);
+  if (!unfinished) return tl::unexpected(unfinished.error());
+  if (*unfinished) {
+    return base::Fail(Reason::kConflict,
+                      fmt::format("this store is an unfinished copy ({}); finish it, or remove it "
+                                  "and start over",
+                                  **unfinished));
+  }
+  CredentialRequest request = CredentialsFor(arguments, *settings);
+  auto credentials = PrepareCredentials(request, clock, log);
+  if (!credentials) return tl::unexpected(std::move(credentials.error()));
+  auto node = Node::Start(*std::move(engine),
+                          {.arguments = arguments,
+                           .settings = *settings,
+                           .tls = credentials->tls,
+                           .shared = !arguments.etcd_servers.empty(),
+                           .version = version},
+                          clock, log);
+  if (!node) return tl::unexpected(std::move(node.error()));
+  if (request.port == 0) {  // Any free one: now it is known which.
+    request.port = (*node)->port();
+    credentials = PrepareCredentials(request, clock, log);
+    if (!credentials) return tl::unexpected(std::move(credentials.error()));
+  }
+  log.Info("serving", {{"address", arguments.bind_address}, {"port", (*node)->port()}});
+  PrintOut(fmt::format("Berth {} serves https://{}:{}. To use it:\n\n  export KUBECONFIG={}\n\n",
+                       version, request.address, (*node)->port(), credentials->kubeconfig));
+  std::fflush(stdout);
+  WaitForEnd(signals, **node, arguments, request, clock, log);
+  log.Info("ending: watches are closed, requests under way are finished");
+  if (!(*node)->Drain(kDrainLimit)) log.Warn("some requests did not finish in time");
+  return {};
+}
+
+}  // namespace
+
+int RunServe(const ServeArguments& arguments, const std::string& version) {
+  const auto served = Serve(arguments, version);
+  return served ? kFine : ReportError("serve", served.error());
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,182 @@
+#include "berth/serve/credentials.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "berth/serve/files.h"
+#include "http/certificates.h"
+
+namespace berth::cli {
+namespace {
+
+using http::KeyPair;
+
+constexpr std::chrono::hours kAuthorityLife{24 * 365 * 10};
+constexpr std::chrono::hours kLife{24 * 365};
+/// A certificate with less time left than this is made anew.
+constexpr std::chrono::hours kRenewBefore{24 * 30};
+
+std::string Base64(const std::string& text) {
+  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
+  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                                     reinterpret_cast<const unsigned char*>(text.data()),
+                                     static_cast<int>(text.size()));
+  out.resize(static_cast<size_t>(length));
+  return out;
+}
+
+base::Result<bool> Load(const std::string& base, KeyPair& pair) {
+  std::error_code error;
+  if (!std::filesystem::exists(base + ".crt", error)) return false;
+  auto certificate = ReadFlagFile("--data-dir", base + ".crt");
+  if (!certificate) return tl::unexpected(std::move(certificate.error()));
+  auto key = ReadFlagFile("--data-dir", base + ".key");
+  if (!key) return tl::unexpected(std::move(key.error()));
+  pair = {.certificate_pem = *std::move(certificate), .key_pem = *std::move(key)};
+  return true;
+}
+
+base::Result<void> Save(const std::string& base, const KeyPair& pair) {
+  if (auto saved = WritePrivateFile(base + ".key", pair.key_pem); !saved) return saved;
+  return WritePrivateFile(base + ".crt", pair.certificate_pem);
+}
+
+/// The pair in the files, if `good`; else one that is made and saved.
+template <typename Good, typename Make>
+base::Result<KeyPair> LoadOrMake(const std::string& base, Good good, Make make) {
+  KeyPair pair;
+  const auto loaded = Load(base, pair);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (*loaded && good(pair)) return pair;
+  auto made = make();
+  if (!made) return made;
+  if (auto saved = Save(base, *made); !saved) return tl::unexpected(std::move(saved.error()));
+  return made;
+}
+
+std::string HostName() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "";
+}
+
+http::ServingNames NamesFor(const CredentialRequest& request) {
+  http::ServingNames names{
+      .common_name = "berth",
+      .dns = {"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+              "kubernetes.default.svc.cluster.local"},
+      .ips = {"127.0.0.1", "::1"}};
+  if (const std::string host = HostName(); !host.empty()) names.dns.push_back(host);
+  for (const std::string& ip : request.more_ips) names.ips.push_back(ip);
+  if (std::find(names.ips.begin(), names.ips.end(), request.address) == names.ips.end()) {
+    names.ips.push_back(request.address);
+  }
+  return names;
+}
+
+bool Covers(const KeyPair& pair, const http::ServingNames& names, base::WallTime now) {
+  const auto info = http::ReadCertificate(pair.certificate_pem);
+  const auto valid = http::StillValid(pair.certificate_pem, now, kRenewBefore);
+  if (!info || !valid || !*valid) return false;
+  const std::set<std::string> dns(info->dns.begin(), info->dns.end());
+  const std::set<std::string> ips(info->ips.begin(), info->ips.end());
+  return std::all_of(names.dns.begin(), names.dns.end(),
+                     [&](const auto& name) { return dns.contains(name); }) &&
+         std::all_of(names.ips.begin(), names.ips.end(),
+                     [&](const auto& ip) { return ips.contains(ip); });
+}
+
+std::string Kubeconfig(const CredentialRequest& request, const std::string& authority_pem,
+                       const KeyPair& admin) {
+  const std::string host = request.address.find(':') == std::string::npos
+                               ? request.address
+                               : "[" + request.address + "]";
+  std::string text = fmt::format(
+      "apiVersion: v1\nkind: Config\nclusters:\n- name: berth\n  cluster:\n"
+      "    server: https://{}:{}\n",
+      host, request.port);
+  if (!authority_pem.empty()) {
+    text += fmt::format("    certificate-authority-data: {}\n", Base64(authority_pem));
+  }
+  return text + fmt::format(
+                    "users:\n- name: admin\n  user:\n    client-certificate-data: {}\n"
+                    "    client-key-data: {}\n"
+                    "contexts:\n- name: berth\n  context:\n    cluster: berth\n"
+                    "    user: admin\ncurrent-context: berth\n",
+                    Base64(admin.certificate_pem), Base64(admin.key_pem));
+}
+
+base::Result<void> MakeFolder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
+  if (!error) return {};
+  return base::Fail(base::Reason::kInternalError,
+                    fmt::format("cannot make the directory {}: {}", path, error.message()));
+}
+
+}  // namespace
+
+base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,
+                                             const base::Clock& clock, base::Logger& log) {
+  const std::string folder = request.data_dir + "/pki";
+  if (auto made = MakeFolder(folder); !made) return tl::unexpected(std::move(made.error()));
+  const base::WallTime now = clock.Now();
+  const auto always = [](const KeyPair&) { return true; };
+  const auto authority = LoadOrMake(folder + "/ca", always, [&] {
+    log.Info("making an authority and credentials", {{"directory", folder}});
+    return http::MakeAuthority("berth", {.from = now, .length = kAuthorityLife});
+  });
+  if (!authority) return tl::unexpected(authority.error());
+  const auto admin = LoadOrMake(
+      folder + "/admin",
+      [&](const KeyPair& pair) {
+        return http::StillValid(pair.certificate_pem, now, kRenewBefore).value_or(false);
+      },
+      [&] {
+        return http::MakeClient(*authority, "kubernetes-admin", {"system:masters"},
+                                {.from = now, .length = kLife});
+      });
+  if (!admin) return tl::unexpected(admin.error());
+
+  Credentials credentials;
+  credentials.tls.client_ca_pem = authority->certificate_pem;
+  if (!request.client_ca_file.empty()) {
+    const auto more = ReadFlagFile("--client-ca-file", request.client_ca_file);
+    if (!more) return tl::unexpected(more.error());
+    credentials.tls.client_ca_pem += *more;
+  }
+  std::string trusted = authority->certificate_pem;
+  if (request.tls_cert_file.empty()) {
+    const http::ServingNames names = NamesFor(request);
+    const auto serving = LoadOrMake(
+        folder + "/serving", [&](const KeyPair& pair) { return Covers(pair, names, now); },
+        [&] { return http::MakeServing(*authority, names, {.from = now, .length = kLife}); });
+    if (!serving) return tl::unexpected(serving.error());
+    credentials.tls.certificate_pem = serving->certificate_pem;
+    credentials.tls.key_pem = serving->key_pem;
+  } else {
+    auto certificate = ReadFlagFile("--tls-cert-file", request.tls_cert_file);
+    if (!certificate) return tl::unexpected(certificate.error());
+    auto key = ReadFlagFile("--tls-private-key-file", request.tls_private_key_file);
+    if (!key) return tl::unexpected(key.error());
+    credentials.tls.certificate_pem = *std::move(certificate);
+    credentials.tls.key_pem = *std::move(key);
+    trusted.clear();
+  }
+  credentials.kubeconfig = request.data_dir + "/admin.kubeconfig";
+  const auto saved = WritePrivateFile(credentials.kubeconfig, Kubeconfig(request, trusted, *admin));
+  if (!saved) return tl::unexpected(saved.error());
+  return credentials;
+}
+
+}  // namespace berth::cli

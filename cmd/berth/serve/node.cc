@@ -1,0 +1,220 @@
+#include "berth/serve/node.h"
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <future>
+#include <utility>
+
+#include "berth/serve/files.h"
+#include "codec/read.h"
+#include "codec/slot.h"
+#include "commit/sequencer.h"
+#include "obs/audit_log.h"
+#include "registry/registry.h"
+#include "server/api_server.h"
+#include "server/signals.h"
+#include "server/workers.h"
+#include "state/follower.h"
+#include "state/past.h"
+#include "store/copy.h"
+#include "watch/hub.h"
+
+namespace berth::cli {
+namespace {
+
+using base::Reason;
+
+constexpr std::chrono::minutes kLoadLimit{10};
+constexpr size_t kWorkerThreads = 2;
+constexpr size_t kMaxWaitingWork = 64;
+
+/// Engines note a slot in what is stored; otherwise it is what was sent.
+bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
+  if (sent == stored) return true;
+  std::string cleared(stored);
+  codec::ClearSlot(key, cleared);
+  return cleared == sent;
+}
+
+base::Result<server::TokenTable> ReadTokens(const std::string& file) {
+  if (file.empty()) return server::TokenTable();
+  const auto text = ReadFlagFile("--token-auth-file", file);
+  if (!text) return tl::unexpected(text.error());
+  return server::ParseTokens(*text, file);
+}
+
+registry::Settings SettingsOf(const ServeSettings& settings) {
+  registry::Settings out;
+  out.families.clear();
+  for (const ip::Cidr& range : settings.service_ranges) out.families.push_back(range.family());
+  return out;
+}
+
+obs::AuditOptions AuditOf(const ServeArguments& arguments, const ServeSettings& settings) {
+  return {.path = arguments.audit_log_path.empty() ? settings.data_dir + "/audit.jsonl"
+                                                   : arguments.audit_log_path,
+          .max_bytes = static_cast<uint64_t>(arguments.audit_log_maxsize) << 20,
+          .backups = static_cast<size_t>(arguments.audit_log_maxbackup)};
+}
+
+}  // namespace
+
+/// In the order in which they need each other.
+struct Node::Parts {
+  Parts(std::unique_ptr<store::Engine> the_engine, const Options& options, const base::Clock& clock,
+        base::Logger& log, server::TokenTable tokens, std::unique_ptr<obs::AuditLog> the_audit)
+      : engine(std::move(the_engine)),
+        audit(std::move(the_audit)),
+        resources(kinds.MakeResources()),
+        past(*engine, resources),
+        hub(past, resources, {}),
+        follower(*engine, resources, {&hub},
+                 {.shared_store = options.shared, .same = SameApartFromSlot}, clock, log),
+        workers(kWorkerThreads, kMaxWaitingWork),
+        sequencer(follower,
+                  {.run = [this](const std::function<void()>& work) { RunBeside(work); }}),
+        registry(kinds, resources, sequencer, SettingsOf(options.settings), clock,
+                 base::SeededRandom::FromKernel()),
+        authenticator(std::move(tokens)),
+        api({.registry = registry,
+             .follower = follower,
+             .past = past,
+             .hub = hub,
+             .signals = signals,
+             .workers = workers,
+             .clock = clock,
+             .log = log},
+            {.version = options.version,
+             .max_reads = static_cast<size_t>(options.arguments.max_requests_inflight),
+             .max_writes = static_cast<size_t>(options.arguments.max_mutating_requests_inflight)},
+            authenticator, health, audit.get(), base::SeededRandom::FromKernel()),
+        web(
+            WebOptions(options),
+            [this](http::Request request, http::Responder responder) {
+              api.Handle(std::move(request), std::move(responder));
+            },
+            log, clock) {
+    health.AddLive("ping", [] { return std::nullopt; });
+    health.AddReady("store", [this]() -> std::optional<std::string> {
+      const store::Health state = engine->GetHealth();
+      if (state.writable) return std::nullopt;
+      return state.why;
+    });
+    health.AddReady("picture", [this]() -> std::optional<std::string> {
+      if (follower.Ready()) return std::nullopt;
+      return "the state is being read from the store";
+    });
+    health.AddReady("bootstrap", [this]() -> std::optional<std::string> {
+      if (bootstrapped) return std::nullopt;
+      return "the first namespaces are being made";
+    });
+    health.AddReady("shutdown", [this]() -> std::optional<std::string> {
+      if (!draining) return std::nullopt;
+      return "process is shutting down";
+    });
+  }
+
+  static http::ServerOptions WebOptions(const Options& options) {
+    http::ServerOptions web;
+    web.addresses = {options.arguments.bind_address};
+    web.port = static_cast<uint16_t>(options.arguments.secure_port);
+    web.tls = options.tls;
+    web.on_error = server::ApiServer::BadRequest;
+    return web;
+  }
+
+  /// Writes that waited for another one of the same object are decided on a worker, so that the
+  /// thread that follows the store goes on.
+  void RunBeside(const std::function<void()>& work) {
+    if (!workers.Run(work)) work();
+  }
+
+  base::Result<void> MakeNamespace(const std::string& name) {
+    std::promise<base::Result<void>> made;
+    const registry::Served served{.row = &kinds.NamespaceRow(),
+                                  .view = kinds.NamespaceRow().views.data()};
+    codec::Value object = codec::Object{{"metadata", codec::Object{{"name", name}}}};
+    registry.Create({.served = served, .name = name}, std::move(object), {},
+                    [&made](base::Result<registry::Outcome> outcome) {
+                      if (!outcome && outcome.error().reason != Reason::kAlreadyExists) {
+                        return made.set_value(tl::unexpected(outcome.error()));
+                      }
+                      made.set_value({});
+                    });
+    return made.get_future().get();
+  }
+
+  base::Result<void> Bootstrap() {
+    for (const char* name : {"default", "kube-system", "kube-public"}) {
+      if (auto made = MakeNamespace(name); !made) return made;
+    }
+    bootstrapped = true;
+    return {};
+  }
+
+  const std::unique_ptr<store::Engine> engine;
+  const std::unique_ptr<obs::AuditLog> audit;
+  const registry::Kinds kinds;
+  const state::Resources resources;
+  const state::Past past;
+  watch::Hub hub;
+  state::Follower follower;
+  server::Workers workers;
+  commit::Sequencer sequencer;
+  registry::Registry registry;
+  server::Signals signals;
+  server::Authenticator authenticator;
+  server::Health health;
+  std::atomic<bool> bootstrapped = false;
+  std::atomic<bool> draining = false;
+  server::ApiServer api;
+  http::Server web;
+};
+
+Node::Node(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Node::~Node() { parts_->web.Stop(); }
+
+base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> engine,
+                                                Options options, const base::Clock& clock,
+                                                base::Logger& log) {
+  auto tokens = ReadTokens(options.arguments.token_auth_file);
+  if (!tokens) return tl::unexpected(std::move(tokens.error()));
+  std::unique_ptr<obs::AuditLog> audit;
+  if (options.arguments.audit_log_path != "none") {
+    auto opened = obs::AuditLog::Open(AuditOf(options.arguments, options.settings), log);
+    if (!opened) return tl::unexpected(std::move(opened.error()));
+    audit = *std::move(opened);
+  }
+  auto parts = std::make_unique<Parts>(std::move(engine), options, clock, log, *std::move(tokens),
+                                       std::move(audit));
+  parts->follower.Start();
+  if (!parts->follower.WaitReady(kLoadLimit)) {
+    return base::Fail(Reason::kServiceUnavailable,
+                      fmt::format("cannot read the state from the store: {}",
+                                  parts->follower.GetStats().trouble));
+  }
+  if (auto made = parts->Bootstrap(); !made) return tl::unexpected(std::move(made.error()));
+  if (auto started = parts->web.Start(); !started) {
+    return tl::unexpected(std::move(started.error()));
+  }
+  return std::unique_ptr<Node>(new Node(std::move(parts)));
+}
+
+uint16_t Node::port() const { return parts_->web.port(); }
+
+base::Result<void> Node::Reload(const http::TlsSettings& tls, const std::string& token_file) {
+  auto tokens = ReadTokens(token_file);
+  if (!tokens) return tl::unexpected(std::move(tokens.error()));
+  if (auto reloaded = parts_->web.ReloadTls(tls); !reloaded) return reloaded;
+  parts_->authenticator.SetTokens(*std::move(tokens));
+  return {};
+}
+
+bool Node::Drain(std::chrono::nanoseconds limit) {
+  parts_->draining = true;
+  return parts_->web.Drain(limit);
+}
+
+}  // namespace berth::cli
