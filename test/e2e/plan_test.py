@@ -14,19 +14,10 @@ import tempfile
 import unittest
 
 import terminals
+from harness import BERTH, environment
 
-BERTH = os.path.abspath(os.environ.get("BERTH_BIN", "build/release/berth"))
 THREE = ["10.96.0.0/16", "fd00:10:96::/112", "30000-32767"]
 INT64_MAX = 2**63 - 1
-
-
-def environment(**changes):
-    """This process's, without anything that changes the output, and with the changes."""
-    ours = ("LC_ALL", "LC_CTYPE", "LANG", "NO_COLOR")
-    env = {name: value for name, value in os.environ.items() if name not in ours}
-    env.update(LANG="C.UTF-8", TERM="xterm")
-    env.update(changes)
-    return env
 
 
 def berth(*args, stdin="", **changes):

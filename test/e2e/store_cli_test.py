@@ -6,32 +6,21 @@
 FILL_STORE makes data directories; etcd is the real one, on free ports.
 """
 
-import base64
 import json
 import os
 import pty
 import re
 import shutil
-import socket
 import subprocess
-import tempfile
 import time
 import unittest
-import urllib.request
 
+import harness
 import terminals
+from harness import BERTH, environment, free_ports
 
-BERTH = os.path.abspath(os.environ.get("BERTH_BIN", "build/release/berth"))
 FILL_STORE = os.path.abspath(os.environ.get("FILL_STORE", "build/release/test/fill_store"))
 OTHERS = 7  # Keys that FILL_STORE writes beside Services and their addresses; three expire.
-
-
-def environment(**changes):
-    env = {name: value for name, value in os.environ.items()
-           if name not in ("LC_ALL", "LC_CTYPE", "NO_COLOR", "BERTH_ETCD_PASSWORD")}
-    env.update(LANG="C.UTF-8", TERM="xterm")
-    env.update(changes)
-    return env
 
 
 def berth(*args, cwd=None, **changes):
@@ -39,79 +28,10 @@ def berth(*args, cwd=None, **changes):
                           encoding="utf-8", env=environment(**changes), timeout=120, cwd=cwd)
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
-
-
-class Etcd:
-    """One etcd server with a folder of its own. Its HTTP gateway stands in for other clients."""
-
-    def __init__(self, folder, *flags, scheme="http"):
-        client, peer = free_ports(2)
-        self.url = f"{scheme}://127.0.0.1:{client}"
-        self.address = f"etcd:{self.url}"
-        peer_url = f"http://127.0.0.1:{peer}"
-        self.log = open(os.path.join(folder, "etcd.log"), "wb")
-        self.process = subprocess.Popen(
-            ["etcd", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", self.url,
-             "--advertise-client-urls", self.url, "--listen-peer-urls", peer_url,
-             "--initial-advertise-peer-urls", peer_url, "--initial-cluster", f"default={peer_url}",
-             "--log-level", "error", *flags], stdout=self.log, stderr=self.log)
-        self.wait(client)
-
-    def wait(self, port):
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                if self.url.startswith("https"):
-                    socket.create_connection(("127.0.0.1", port), 1).close()
-                else:
-                    self.post("kv/range", key="AA==")
-                return
-            except OSError:
-                time.sleep(0.05)
-        self.stop()
-        raise AssertionError("etcd did not start")
-
-    def post(self, path, **body):
-        request = urllib.request.Request(f"{self.url}/v3/{path}", json.dumps(body).encode())
-        with urllib.request.urlopen(request, timeout=10) as reply:
-            return json.load(reply)
-
-    def put(self, key, value):
-        self.post("kv/put", key=base64.b64encode(key.encode()).decode(),
-                  value=base64.b64encode(value.encode()).decode())
-
-    def stop(self):
-        self.process.kill()
-        self.process.wait()
-        self.log.close()
-
-
-class Case(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
+class Case(harness.Case):
     def filled(self, name, services):
         subprocess.run([FILL_STORE, self.path(name), str(services)], check=True, timeout=120)
         return self.path(name)
-
-    def etcd(self, *flags, **more):
-        folder = tempfile.mkdtemp(dir=self.folder)
-        server = Etcd(folder, *flags, **more)
-        self.addCleanup(server.stop)
-        return server
 
     def good(self, *args, **more):
         done = berth(*args, **more)
