@@ -22,8 +22,9 @@ constexpr const char* kExitStatus =
 constexpr const char* kSnapshotHelp =
     "Saves a store to a file, makes a store of one, or shows what is in it\n"
     "\n"
-    "A snapshot is one file with the whole state at one revision; it fits every engine. These\n"
-    "commands work on a data directory that no server uses.";
+    "A snapshot is one file with the whole state at one revision; it fits every engine. One can "
+    "be\n"
+    "saved while a server runs; the other commands work on a directory that no server uses.";
 
 constexpr const char* kSnapshotExamples =
     "Examples:\n"
@@ -32,15 +33,20 @@ constexpr const char* kSnapshotExamples =
     "  berth snapshot restore berth.snap --data-dir /var/lib/berth-new";
 
 constexpr const char* kSaveHelp =
-    "Saves the state of a data directory to a file\n"
+    "Saves the state of a data directory, or of a running server, to a file\n"
+    "\n"
+    "A server that uses the directory is asked for its state and goes on meanwhile. A server "
+    "elsewhere,\n"
+    "or on etcd, is named by a kubeconfig of an administrator.\n"
     "\n"
     "The file appears under its name once it is whole and on the disk. A file that is there is "
     "not\n"
     "written over.";
 
 constexpr const char* kSaveExamples =
-    "Example:\n"
-    "  berth snapshot save --data-dir /var/lib/berth berth-$(date +%F).snap";
+    "Examples:\n"
+    "  berth snapshot save --data-dir /var/lib/berth berth-$(date +%F).snap\n"
+    "  berth snapshot save --kubeconfig ~/.kube/config berth.snap";
 
 constexpr const char* kRestoreHelp =
     "Makes a data directory of a snapshot\n"
@@ -143,7 +149,9 @@ struct StoreCommands::State {
     snapshot->require_subcommand(0, 1);
     save = AddCommand(*snapshot, "save", kSaveHelp, kSaveExamples);
     save->add_option("FILE", arguments.file, "The file to write")->required()->option_text(" ");
-    AddDataDir(*save, arguments.data_dir)->required();
+    AddDataDir(*save, arguments.data_dir);
+    save->add_option("--kubeconfig", arguments.kubeconfig, "The server to save from, and as whom")
+        ->option_text("FILE");
     restore = AddCommand(*snapshot, "restore", kRestoreHelp, kRestoreExamples);
     restore->add_option("FILE", arguments.file, "The snapshot")->required()->option_text(" ");
     AddDataDir(*restore, arguments.data_dir)->required();

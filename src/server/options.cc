@@ -6,6 +6,7 @@
 #include <charconv>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/go_text.h"
 #include "codec/json.h"
 #include "codec/value.h"
@@ -89,39 +90,6 @@ std::optional<base::Error> CheckMatch(const ListOptions& options, std::string_vi
                            "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
   }
   return std::nullopt;
-}
-
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-
-std::string Base64Url(std::string_view bytes) {
-  std::string text;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = bits << 8 | static_cast<uint8_t>(c);
-    count += 8;
-    while (count >= 6) text.push_back(kAlphabet[bits >> (count -= 6) & 63]);
-  }
-  if (count > 0) text.push_back(kAlphabet[bits << (6 - count) & 63]);
-  return text;
-}
-
-/// Padding is let pass. On failure the number of the byte that is wrong.
-tl::expected<std::string, size_t> FromBase64Url(std::string_view text) {
-  while (text.ends_with('=')) text.remove_suffix(1);
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t digit = kAlphabet.find(text[i]);
-    if (digit == std::string_view::npos) return tl::unexpected(i);
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    count += 6;
-    if (count >= 8) bytes.push_back(static_cast<char>(bits >> (count -= 8) & 0xff));
-  }
-  if (text.size() % 4 == 1) return tl::unexpected(text.size() - 1);
-  return bytes;
 }
 
 tl::unexpected<base::Error> BadToken(std::string_view why) {
@@ -278,12 +246,12 @@ base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query&
 }
 
 std::string WriteContinueToken(const ContinueToken& token) {
-  return Base64Url(codec::WriteJson(
+  return base::Base64Url(codec::WriteJson(
       codec::Object{{"v", kTokenVersion}, {"rv", token.version}, {"start", token.after}}));
 }
 
 base::Result<ContinueToken> ReadContinueToken(std::string_view text) {
-  const auto bytes = FromBase64Url(text);
+  const auto bytes = base::FromBase64Url(text);
   if (!bytes) return BadToken(fmt::format("illegal base64 data at input byte {}", bytes.error()));
   if (bytes->empty()) return BadToken("unexpected end of JSON input");
   if (bytes->front() != '{') {

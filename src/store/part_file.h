@@ -24,6 +24,9 @@ class PartFile {
 
   base::Result<void> Write(std::string_view bytes);
 
+  /// Where it is until then, to be read back.
+  const std::string& PartPath() const { return part_; }
+
   /// Makes it durable under its name.
   base::Result<void> Finish();
 

@@ -59,6 +59,12 @@ base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& 
   return std::unique_ptr<store::Engine>(*std::move(engine));
 }
 
+std::string StoreName(const ServeArguments& arguments, const ServeSettings& settings) {
+  if (!arguments.etcd_servers.empty()) return Address{.endpoints = arguments.etcd_servers}.Text();
+  return Address{.directory = std::filesystem::absolute(settings.data_dir).lexically_normal()}
+      .Text();
+}
+
 CredentialRequest CredentialsFor(const ServeArguments& arguments, const ServeSettings& settings) {
   const bool everywhere = arguments.bind_address == "0.0.0.0" || arguments.bind_address == "::";
   CredentialRequest request{.data_dir = settings.data_dir,
@@ -126,6 +132,7 @@ base::Result<void> Serve(const ServeArguments& arguments, const std::string& ver
                            .settings = *settings,
                            .tls = credentials->tls,
                            .shared = !arguments.etcd_servers.empty(),
+                           .store_name = StoreName(arguments, *settings),
                            .version = version},
                           clock, log);
   if (!node) return tl::unexpected(std::move(node.error()));

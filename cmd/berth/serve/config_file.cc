@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "berth/serve/files.h"
+#include "berth/files.h"
 #include "codec/yaml_read.h"
 
 namespace berth::cli {

@@ -1,7 +1,6 @@
 #include "berth/serve/credentials.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,8 @@
 #include <set>
 #include <utility>
 
-#include "berth/serve/files.h"
+#include "base/base64.h"
+#include "berth/files.h"
 #include "http/certificates.h"
 
 namespace berth::cli {
@@ -25,15 +25,6 @@ constexpr std::chrono::hours kAuthorityLife{24 * 365 * 10};
 constexpr std::chrono::hours kLife{24 * 365};
 /// A certificate with less time left than this is made anew.
 constexpr std::chrono::hours kRenewBefore{24 * 30};
-
-std::string Base64(const std::string& text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int length = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-  out.resize(static_cast<size_t>(length));
-  return out;
-}
 
 base::Result<bool> Load(const std::string& base, KeyPair& pair) {
   std::error_code error;
@@ -105,14 +96,14 @@ std::string Kubeconfig(const CredentialRequest& request, const std::string& auth
       "    server: https://{}:{}\n",
       host, request.port);
   if (!authority_pem.empty()) {
-    text += fmt::format("    certificate-authority-data: {}\n", Base64(authority_pem));
+    text += fmt::format("    certificate-authority-data: {}\n", base::Base64(authority_pem));
   }
   return text + fmt::format(
                     "users:\n- name: admin\n  user:\n    client-certificate-data: {}\n"
                     "    client-key-data: {}\n"
                     "contexts:\n- name: berth\n  context:\n    cluster: berth\n"
                     "    user: admin\ncurrent-context: berth\n",
-                    Base64(admin.certificate_pem), Base64(admin.key_pem));
+                    base::Base64(admin.certificate_pem), base::Base64(admin.key_pem));
 }
 
 base::Result<void> MakeFolder(const std::string& path) {

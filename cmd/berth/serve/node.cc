@@ -6,7 +6,8 @@
 #include <future>
 #include <utility>
 
-#include "berth/serve/files.h"
+#include "berth/files.h"
+#include "berth/serve/snapshot_path.h"
 #include "codec/read.h"
 #include "codec/slot.h"
 #include "commit/sequencer.h"
@@ -77,6 +78,7 @@ struct Node::Parts {
         registry(kinds, resources, sequencer, SettingsOf(options.settings), clock,
                  base::SeededRandom::FromKernel()),
         authenticator(std::move(tokens)),
+        snapshots(*engine, options.store_name, clock, log),
         api({.registry = registry,
              .follower = follower,
              .past = past,
@@ -95,6 +97,7 @@ struct Node::Parts {
               api.Handle(std::move(request), std::move(responder));
             },
             log, clock) {
+    api.AddPath(kSnapshotPath, [this](const server::CallPtr& call) { snapshots.Serve(call); });
     health.AddLive("ping", [] { return std::nullopt; });
     health.AddReady("store", [this]() -> std::optional<std::string> {
       const store::Health state = engine->GetHealth();
@@ -166,6 +169,7 @@ struct Node::Parts {
   server::Signals signals;
   server::Authenticator authenticator;
   server::Health health;
+  SnapshotPath snapshots;
   std::atomic<bool> bootstrapped = false;
   std::atomic<bool> draining = false;
   server::ApiServer api;

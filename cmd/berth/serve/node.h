@@ -24,6 +24,7 @@ class Node {
     const ServeSettings& settings;
     http::TlsSettings tls;
     bool shared = false;
+    std::string store_name = {};  // "embedded:DIR", "etcd:URL": where snapshots come from.
     std::string version;
   };
   static base::Result<std::unique_ptr<Node>> Start(std::unique_ptr<store::Engine> engine,

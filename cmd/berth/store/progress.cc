@@ -31,8 +31,8 @@ Progress::~Progress() {
   if (line_there_) fmt::print(stderr, "{}", kClearLine);
 }
 
-void Progress::Show(std::string_view doing, uint64_t keys, std::optional<uint64_t> of,
-                    uint64_t bytes) {
+void Progress::Show(std::string_view doing, std::optional<uint64_t> keys,
+                    std::optional<uint64_t> of, uint64_t bytes) {
   const base::SteadyTime now = clock_.Steady();
   if (now - shown_ < (terminal_ ? kOnTerminal : kElsewhere)) return;
   shown_ = now;
@@ -42,11 +42,12 @@ void Progress::Show(std::string_view doing, uint64_t keys, std::optional<uint64_
              terminal_ ? "" : "\n");
 }
 
-std::string ProgressText(std::string_view doing, uint64_t keys, std::optional<uint64_t> of,
-                         uint64_t bytes) {
-  std::string text = fmt::format("{}: {}", doing, WithSeparators(base::U128(keys)));
-  if (of && *of >= keys && *of > 0) {
-    text += fmt::format(" of {} keys ({}%)", WithSeparators(base::U128(*of)), keys * 100 / *of);
+std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,
+                         std::optional<uint64_t> of, uint64_t bytes) {
+  if (!keys) return fmt::format("{}: {}", doing, ByteText(bytes));
+  std::string text = fmt::format("{}: {}", doing, WithSeparators(base::U128(*keys)));
+  if (of && *of >= *keys && *of > 0) {
+    text += fmt::format(" of {} keys ({}%)", WithSeparators(base::U128(*of)), *keys * 100 / *of);
   } else {
     text += " keys";
   }

@@ -21,8 +21,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `doing` is "copying"; as often as one likes.
-  void Show(std::string_view doing, uint64_t keys, std::optional<uint64_t> of, uint64_t bytes);
+  /// `doing` is "copying"; as often as one likes. Without `keys` only the bytes are shown.
+  void Show(std::string_view doing, std::optional<uint64_t> keys, std::optional<uint64_t> of,
+            uint64_t bytes);
 
   std::chrono::nanoseconds Elapsed() const { return clock_.Steady() - begun_; }
 
@@ -36,7 +37,7 @@ class Progress {
 };
 
 /// "copying: 12,000 of 20,000 keys (60%), 8.1 MiB".
-std::string ProgressText(std::string_view doing, uint64_t keys, std::optional<uint64_t> of,
-                         uint64_t bytes);
+std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,
+                         std::optional<uint64_t> of, uint64_t bytes);
 
 }  // namespace berth::cli

@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "base/go_text.h"
+#include "berth/client/kubeconfig.h"
 #include "berth/exit_code.h"
 #include "berth/paint.h"
 #include "berth/store/open.h"
 #include "berth/store/progress.h"
 #include "berth/store/report.h"
+#include "berth/store/snapshot_fetch.h"
 #include "berth/terminal.h"
 #include "codec/json.h"
 #include "store/copy.h"
@@ -143,21 +145,51 @@ Result<store::Copied> Restore(const SnapshotArguments& arguments, Tools& tools,
   return copied;
 }
 
-}  // namespace
+Result<store::SnapshotInfo> SaveFromServer(const std::string& kubeconfig, const std::string& file,
+                                           Progress& progress) {
+  const auto target = ReadKubeconfig(kubeconfig);
+  if (!target) return tl::unexpected(target.error());
+  return FetchSnapshot(*target, file, [&](uint64_t bytes) {
+    progress.Show("receiving", std::nullopt, std::nullopt, bytes);
+  });
+}
 
-int RunSnapshotSave(const SnapshotArguments& arguments) {
-  constexpr std::string_view kCommand = "snapshot save";
-  Tools tools;
+/// A server that uses the directory is asked for it, with the credential that is there.
+Result<store::SnapshotInfo> SaveDirectory(const SnapshotArguments& arguments, Tools& tools,
+                                          Progress& progress) {
   const auto store = OpenToRead({.directory = arguments.data_dir}, {}, tools);
-  if (!store) return ReportError(kCommand, store.error());
-  Progress progress(std::string(kCommand), tools.clock());
+  if (!store) {
+    const std::string kubeconfig = arguments.data_dir + "/admin.kubeconfig";
+    std::error_code ignored;
+    const bool served =
+        store.error().reason == Reason::kConflict && std::filesystem::exists(kubeconfig, ignored);
+    if (served) return SaveFromServer(kubeconfig, arguments.file, progress);
+    return tl::unexpected(store.error());
+  }
   const store::SnapshotOptions options{
       .source = Address{.directory = AbsoluteText(arguments.data_dir)}.Text(),
       .normalise = WithoutSlots(),
       .progress = [&](uint64_t keys, uint64_t bytes) {
         progress.Show("saving", keys, store->keys, bytes);
       }};
-  const auto info = store::SaveSnapshotFile(*store->engine, arguments.file, options, tools.clock());
+  return store::SaveSnapshotFile(*store->engine, arguments.file, options, tools.clock());
+}
+
+}  // namespace
+
+int RunSnapshotSave(const SnapshotArguments& arguments) {
+  constexpr std::string_view kCommand = "snapshot save";
+  if (arguments.kubeconfig.empty() == arguments.data_dir.empty()) {
+    return ReportError(kCommand, {.reason = Reason::kInvalid,
+                                  .message = "give either --data-dir, a data directory, or "
+                                             "--kubeconfig, a server; see berth snapshot save "
+                                             "--help"});
+  }
+  Tools tools;
+  Progress progress(std::string(kCommand), tools.clock());
+  const auto info = arguments.kubeconfig.empty()
+                        ? SaveDirectory(arguments, tools, progress)
+                        : SaveFromServer(arguments.kubeconfig, arguments.file, progress);
   if (!info) return ReportError(kCommand, info.error());
   const Facts facts = {{"Revision", std::to_string(info->revision.value)},
                        {"Size", ByteText(info->file_bytes)},

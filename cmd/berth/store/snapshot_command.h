@@ -9,10 +9,12 @@ namespace berth::cli {
 struct SnapshotArguments {
   std::string file = {};
   std::string data_dir = {};
+  std::string kubeconfig = {};
   std::string output = "table";
 };
 
-/// Saves the state of a data directory that nobody uses.
+/// Saves the state of a data directory, from the server that uses it if there is one, or of the
+/// server that a kubeconfig names.
 int RunSnapshotSave(const SnapshotArguments& arguments);
 
 /// Makes a data directory of a snapshot.

@@ -1,4 +1,4 @@
-#include "berth/serve/files.h"
+#include "berth/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
