@@ -191,7 +191,7 @@ TEST(ToDocument, IsWhatYamlShows) {
       Canonical(R"({"metadata":{"name":"a"},"status":{"phase":"Active"}})", api::kNamespace);
   EXPECT_EQ(
       WriteYaml(ToDocument(object, api::kNamespace, {.api_version = "v1", .kind = "Namespace"})),
-      "kind: Namespace\napiVersion: v1\nmetadata:\n  name: a\nspec: {}\nstatus:\n"
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: a\nspec: {}\nstatus:\n"
       "  phase: Active\n");
 }
 

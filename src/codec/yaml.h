@@ -11,10 +11,11 @@
 
 namespace berth::codec {
 
-/// Block style; sequences are not indented under their key; members in the order of the Value.
-/// Strings are plain where they read back as the same string. Otherwise they are double-quoted if
-/// a reader would take them for something else ("true", "10", "1:30"), single-quoted if only
-/// their punctuation is in the way ('*', 'a: b'), and a literal block if they have several lines.
+/// Block style; sequences are not indented under their key; members in the order of their keys;
+/// long lines are folded at a space. Strings are plain where they read back as the same string.
+/// Otherwise they are double-quoted if a reader would take them for something else ("true", "10",
+/// "1:30"), single-quoted if only their punctuation is in the way ('*', 'a: b'), and a literal
+/// block if they have several lines.
 std::string WriteYaml(const Value& value);
 
 }  // namespace berth::codec

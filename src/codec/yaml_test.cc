@@ -12,6 +12,7 @@
 #include "base/testing.h"
 #include "codec/json.h"
 #include "codec/testing.h"
+#include "codec/yaml_read.h"
 #include "codec/yaml_resolve.h"
 
 namespace berth::codec {
@@ -138,10 +139,14 @@ TEST(WriteYaml, LaysOutAsKubectlDoes) {
   };
   EXPECT_EQ(WriteYaml(service), R"(apiVersion: v1
 kind: Service
+matrix:
+- - 1
+  - 2
+- []
 metadata:
-  name: web
   annotations: {}
   finalizers: []
+  name: web
 spec:
   clusterIPs:
   - 10.96.0.10
@@ -152,10 +157,6 @@ spec:
   - port: 443
     targetPort: https
   sessionAffinity: None
-matrix:
-- - 1
-  - 2
-- []
 status: null
 )");
 }
@@ -214,9 +215,30 @@ TEST(WriteYaml, LinesBecomeALiteralBlock) {
             "- \"1\\r\\n2\"\n- \"a\\tb\"\n- \"\\0\"\n- \"\\x7F\"\n- \"a\\Lb\\nc\"\n");
 }
 
-TEST(WriteYaml, LongLinesAreNotFolded) {
-  const std::string text = "word " + std::string(300, 'x') + " word " + std::string(300, 'y');
-  EXPECT_EQ(WriteYaml(Object{{"k", text}}), "k: " + text + "\n");
+TEST(WriteYaml, LongLinesAreFoldedAtASpace) {
+  EXPECT_EQ(WriteYaml(Object{{"message",
+                              "only the following media types are accepted: "
+                              "application/json;stream=watch, application/x;stream=watch"}}),
+            "message: 'only the following media types are accepted: application/json;stream=watch,"
+            "\n  application/x;stream=watch'\n");
+  const std::string unbroken(300, 'x');
+  EXPECT_EQ(WriteYaml(Object{{"k", unbroken}}), "k: " + unbroken + "\n");
+}
+
+TEST(WriteYaml, FoldedLinesReadBack) {
+  // In every style, with runs of spaces and marks of YAML's own on both sides of each fold.
+  for (const std::string start : {"", "'", "a: ", "\t", "12 ", "é "}) {
+    for (const std::string part : {"word ", "a  b ", "- ", "# ", "--- ", "\\ ", "\" ", "it's   "}) {
+      std::string text = start;
+      for (int i = 0; i < 70; ++i) text += part;
+      EXPECT_EQ(ReadBack(text), Value(text));
+      EXPECT_EQ(ReadBack(Object{{"k", Array{text, Object{{text, 1}}}}}),
+                Value(Object{{"k", Array{text, Object{{text, 1}}}}}));
+      const auto parsed = ParseYaml(WriteYaml(Object{{"k", text}}));
+      ASSERT_TRUE(parsed.has_value()) << text;
+      EXPECT_EQ(parsed->value, Value(Object{{"k", text}}));
+    }
+  }
 }
 
 TEST(WriteYaml, BadUtf8IsReplaced) {

@@ -1,8 +1,10 @@
 #include <yaml.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/escape.h"
 #include "codec/scalar.h"
@@ -14,6 +16,7 @@ namespace berth::codec {
 namespace {
 
 constexpr int kImplicit = 1;
+constexpr int kWidth = 80;  // Where kubectl and the API server fold long lines.
 
 // Line breaks to YAML 1.1 but not to 1.2: in a literal block only one of the two would take the
 // indentation after them off again.
@@ -39,7 +42,7 @@ class Emitter {
     if (yaml_emitter_initialize(&emitter_) == 0) throw std::bad_alloc();
     yaml_emitter_set_output(&emitter_, &Emitter::Take, &out_);
     yaml_emitter_set_unicode(&emitter_, 1);
-    yaml_emitter_set_width(&emitter_, -1);  // No folding of long lines.
+    yaml_emitter_set_width(&emitter_, kWidth);
   }
   ~Emitter() { yaml_emitter_delete(&emitter_); }
   Emitter(const Emitter&) = delete;
@@ -153,11 +156,28 @@ class YamlVisitor {
   Emitter emitter_;
 };
 
+// A copy in which the members of every object are in the order of their keys.
+Value Sorted(const Value& value) {
+  if (const Array* items = value.AsArray()) {
+    Array sorted;
+    sorted.reserve(items->size());
+    for (const Value& item : *items) sorted.push_back(Sorted(item));
+    return sorted;
+  }
+  const Object* object = value.AsObject();
+  if (object == nullptr) return value;
+  std::vector<Member> members;
+  members.reserve(object->size());
+  for (const Member& member : *object) members.push_back({member.key, Sorted(member.value)});
+  std::ranges::sort(members, {}, &Member::key);
+  return Object::FromUnique(std::move(members));
+}
+
 }  // namespace
 
 std::string WriteYaml(const Value& value) {
   YamlVisitor visitor;
-  Walk(value, visitor);
+  Walk(Sorted(value), visitor);
   return visitor.Take();
 }
 
