@@ -408,13 +408,15 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
   if (admit_) {
     if (auto error = admit_(target, change.door, &old, &object)) return error;
   }
-  rules::FieldErrors errors =
-      rules::ValidateUpdatedMetadata(object, old, ScopeOf(*target.served.row));
+  rules::FieldErrors errors;
   if (strategy.complete != nullptr && change.door == Door::kMain) {
-    errors.Append(strategy.complete(object, &old, settings_));
+    errors = strategy.complete(object, &old, settings_);
   }
-  if (strategy.validate_update != nullptr) {
-    errors.Append(strategy.validate_update(object, old, change.door, *target.served.view));
+  if (errors.empty()) {
+    errors = rules::ValidateUpdatedMetadata(object, old, ScopeOf(*target.served.row));
+    if (strategy.validate_update != nullptr) {
+      errors.Append(strategy.validate_update(object, old, change.door, *target.served.view));
+    }
   }
   if (!errors.empty()) return InvalidObject(errors, target.served.Kind(), target.name);
   if (strategy.warn != nullptr) {
