@@ -24,7 +24,7 @@ enum class FinalizerRule : uint8_t { kAny, kCore };
 inline constexpr size_t kMaxAnnotationBytes = size_t{256} * 1024;
 
 /// Removes what only the server sets: uid, creationTimestamp, deletionTimestamp,
-/// deletionGracePeriodSeconds, selfLink, generation.
+/// deletionGracePeriodSeconds, selfLink. generation stays: kinds that count it set it themselves.
 void PrepareCreatedMetadata(codec::Value& object);
 
 /// Restores what an update cannot change: creationTimestamp and generation, uid if none is given,

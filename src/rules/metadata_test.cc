@@ -181,7 +181,7 @@ TEST(Metadata, WhatOnlyTheServerSetsIsRemovedOnCreate) {
       "'uid':'u','creationTimestamp':'t','deletionTimestamp':'t','deletionGracePeriodSeconds':1,"
       "'selfLink':'l','generation':3,'labels':{'a':'b'}");
   PrepareCreatedMetadata(object);
-  EXPECT_EQ(object, With("'labels':{'a':'b'}"));
+  EXPECT_EQ(object, With("'generation':3,'labels':{'a':'b'}"));
 }
 
 TEST(MetadataUpdate, WhatAnUpdateCannotChangeIsRestored) {

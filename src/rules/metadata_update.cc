@@ -59,7 +59,7 @@ void RequireUnchanged(FieldErrors& errors, const Path& path, const codec::Value*
 
 void PrepareCreatedMetadata(codec::Value& object) {
   for (const std::string_view field : {"uid", "creationTimestamp", "deletionTimestamp",
-                                       "deletionGracePeriodSeconds", "selfLink", "generation"}) {
+                                       "deletionGracePeriodSeconds", "selfLink"}) {
     EraseAt(object, {"metadata", field});
   }
 }
