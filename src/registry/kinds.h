@@ -51,8 +51,10 @@ struct Strategy {
   /// Families and the like that are decided before validation, and may fail.
   rules::FieldErrors (*complete)(codec::Value&, const codec::Value* old, const Settings&) = nullptr;
   bool put_creates = false;            // A PUT of what is not there makes it.
+  bool needs_version = false;          // A PUT must say which version it replaces.
   bool delete_returns_object = false;  // Else a Status.
   bool keeps_spec_finalizers = false;  // Namespaces: gone only when these are empty too.
+  bool owns_nothing = false;           // Events: nothing is deleted before or after them.
   std::chrono::seconds ttl{0};
 };
 

@@ -10,6 +10,7 @@
 #include "codec/read.h"
 #include "codec/storage.h"
 #include "codec/timestamp.h"
+#include "registry/deletion.h"
 #include "registry/errors.h"
 #include "rules/metadata.h"
 #include "rules/names.h"
@@ -26,24 +27,15 @@ rules::Scope ScopeOf(const Row& row) {
   return row.kind->namespaced ? rules::Scope::kNamespaced : rules::Scope::kCluster;
 }
 
-bool IsBeingDeleted(const Value& object) {
-  return codec::HasAt(object, "metadata", "deletionTimestamp");
-}
-
-bool HasFinalizers(const Row& row, const Value& object) {
-  if (!codec::ArrayAt(object, "metadata", "finalizers").empty()) return true;
-  return row.strategy.keeps_spec_finalizers &&
-         !codec::ArrayAt(object, "spec", "finalizers").empty();
-}
-
-void AddFinalizer(Value& object, std::string_view finalizer) {
-  const codec::Array& there = codec::ArrayAt(object, "metadata", "finalizers");
-  for (const Value& each : there) {
-    if (each.AsString() != nullptr && *each.AsString() == finalizer) return;
-  }
-  codec::Array finalizers = there;
-  finalizers.emplace_back(finalizer);
-  codec::SetAt(object, {"metadata", "finalizers"}, std::move(finalizers));
+/// Upstream names the resource here, where other such errors name the Kind.
+base::Error VersionRequired(const Target& target) {
+  rules::FieldErrors errors;
+  errors.Invalid(rules::Path("metadata.resourceVersion"), 0, "must be specified for an update");
+  base::Error error = errors.ToError(QualifiedResource(target.served.Kind()), target.name);
+  error.details = base::Details{.name = target.name,
+                                .group = std::string(target.served.Kind().group),
+                                .kind = std::string(target.served.Kind().plural)};
+  return error;
 }
 
 std::optional<base::Error> CheckVersions(const Target& target, const Value& next,
@@ -63,37 +55,9 @@ std::optional<base::Error> CheckVersions(const Target& target, const Value& next
                                               base::GoQuoted(version))};
   }
   const bool any = version.empty() || version == "0";
+  if (any && target.served.row->strategy.needs_version) return VersionRequired(target);
   if (!any && version != codec::StringAt(current, "metadata", "resourceVersion")) {
     return Conflict(target.served.Kind(), target.name, kModified);
-  }
-  return std::nullopt;
-}
-
-/// Of a delete: unlike an update's it names the Kind.
-base::Error PreconditionFailed(const Target& target, std::string_view why) {
-  const std::string kind = QualifiedKind(target.served.Kind());
-  base::Error error = Conflict(target.served.Kind(), target.name, why);
-  error.message =
-      fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", kind, target.name, why);
-  error.details->kind = kind;
-  return error;
-}
-
-std::optional<base::Error> CheckPreconditions(const Target& target, const DeleteOptions& remove,
-                                              const Value& current) {
-  const std::string_view uid = codec::StringAt(current, "metadata", "uid");
-  if (remove.uid && *remove.uid != uid) {
-    return PreconditionFailed(
-        target, fmt::format("the UID in the precondition ({}) does not match the UID in record "
-                            "({}). The object might have been deleted and then recreated",
-                            *remove.uid, uid));
-  }
-  const std::string_view version = codec::StringAt(current, "metadata", "resourceVersion");
-  if (remove.resource_version && *remove.resource_version != version) {
-    return PreconditionFailed(
-        target, fmt::format("the ResourceVersion in the precondition ({}) does not match the "
-                            "ResourceVersion in record ({}). The object might have been modified",
-                            *remove.resource_version, version));
   }
   return std::nullopt;
 }
@@ -104,10 +68,6 @@ base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kin
   error.details = base::Details{
       .name = std::string(name), .group = std::string(kind.group), .kind = std::string(kind.kind)};
   return error;
-}
-
-bool IsProtectedNamespace(std::string_view name) {
-  return name == "default" || name == "kube-system" || name == "kube-public";
 }
 
 base::Error Terminating(const Target& target, std::string_view name) {
@@ -189,18 +149,19 @@ std::string Registry::NewUid() {
                      high & 0xffff, low >> 48, low & 0xffff'ffff'ffff);
 }
 
-std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target) const {
+std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
+                                                      const std::string& shown_name) const {
   if (!target.served.row->kind->namespaced) return std::nullopt;
   const Row& row = kinds_.NamespaceRow();
-  return commit::Guard{
-      .key = resources_.Key(row.resource, {}, target.name_space),
-      .check = [target, &row](const state::ObjectPtr& found) -> std::optional<base::Error> {
-        if (found == nullptr) return NotFound(*row.kind, target.name_space);
-        const auto name_space = Decode(row, *found);
-        if (!name_space) return name_space.error();
-        if (IsBeingDeleted(*name_space)) return Terminating(target, target.name);
-        return std::nullopt;
-      }};
+  return commit::Guard{.key = resources_.Key(row.resource, {}, target.name_space),
+                       .check = [target, shown_name, &row](
+                                    const state::ObjectPtr& found) -> std::optional<base::Error> {
+                         if (found == nullptr) return NotFound(*row.kind, target.name_space);
+                         const auto name_space = Decode(row, *found);
+                         if (!name_space) return name_space.error();
+                         if (IsBeingDeleted(*name_space)) return Terminating(target, shown_name);
+                         return std::nullopt;
+                       }};
 }
 
 commit::Decision Registry::PutDecision(const Row& row, const Value& object) const {
@@ -278,7 +239,10 @@ void Registry::TryCreate(std::shared_ptr<Creation> creation) {
       keyed ? KeyOf(target) : resources_.Key(target.served.row->resource, target.name_space, "?");
   write.dry_run = creation->options.dry_run;
   write.deadline = creation->options.deadline;
-  if (auto guard = NamespaceGuard(target)) write.guards.push_back(*std::move(guard));
+  if (auto guard =
+          NamespaceGuard(target, creation->name_base.empty() ? target.name : creation->name_base)) {
+    write.guards.push_back(*std::move(guard));
+  }
   write.transform = [this, creation](const state::ObjectPtr& current) {
     return DecideCreate(*creation, current);
   };
@@ -327,7 +291,7 @@ void Registry::Update(Target target, Door door, NextState next, CommonOptions op
   auto change = std::make_shared<Change>(
       Change{.target = std::move(target), .door = door, .next = std::move(next)});
   if (change->MayCreate()) {
-    if (auto guard = NamespaceGuard(change->target)) {
+    if (auto guard = NamespaceGuard(change->target, change->target.name)) {
       // Only if the object has to be made does it matter: what there is can be changed in a
       // namespace that is going away.
       guard->check = [change, check = std::move(guard->check)](const state::ObjectPtr& found) {
@@ -464,8 +428,9 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
     }
   }
   const Value before = *object;
-  if (remove.propagation == Propagation::kForeground) AddFinalizer(*object, "foregroundDeletion");
-  if (remove.propagation == Propagation::kOrphan) AddFinalizer(*object, "orphan");
+  if (remove.propagation && !row.strategy.owns_nothing) {
+    SetPropagation(*object, *remove.propagation);
+  }
   if (!HasFinalizers(row, *object)) {
     return commit::Decision{.kind = commit::Decision::Kind::kDelete};
   }
@@ -473,6 +438,8 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
     codec::SetAt(*object, {"metadata", "deletionTimestamp"}, codec::FormatTime(clock_.Now()));
     if (!row.strategy.keeps_spec_finalizers) {
       codec::SetAt(*object, {"metadata", "deletionGracePeriodSeconds"}, 0);
+      const int64_t generation = codec::IntAt(*object, "metadata", "generation");
+      if (generation > 0) codec::SetAt(*object, {"metadata", "generation"}, generation + 1);
     }
   }
   if (row.strategy.keeps_spec_finalizers) {

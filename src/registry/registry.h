@@ -50,7 +50,8 @@ enum class Propagation : uint8_t { kBackground, kForeground, kOrphan };
 struct DeleteOptions {
   std::optional<std::string> uid = {};
   std::optional<std::string> resource_version = {};
-  Propagation propagation = Propagation::kBackground;
+  /// Nothing: as a delete before this one has said it, else in the background.
+  std::optional<Propagation> propagation = {};
 };
 
 /// A last word on a write, after defaults and before validation; an error is the answer. `old` is
@@ -92,7 +93,9 @@ class Registry {
   std::optional<base::Error> CompleteNew(const Target& target, codec::Value& object,
                                          std::vector<std::string>& warnings);
   commit::Decision PutDecision(const Row& row, const codec::Value& object) const;
-  std::optional<commit::Guard> NamespaceGuard(const Target& target) const;
+  /// `shown_name` is how a refusal names the object: by generateName before it has a name.
+  std::optional<commit::Guard> NamespaceGuard(const Target& target,
+                                              const std::string& shown_name) const;
   std::string KeyOf(const Target& target) const;
   std::string RandomText(size_t length) EXCLUDES(mutex_);
   std::string NewUid() EXCLUDES(mutex_);

@@ -87,6 +87,7 @@ Strategy EventStrategy() {
     return rules::ValidateEventUpdate(object, old, EventApiOf(view));
   };
   strategy.put_creates = true;
+  strategy.owns_nothing = true;
   strategy.ttl = kEventTtl;
   return strategy;
 }
@@ -100,6 +101,7 @@ Strategy LeaseStrategy() {
     return rules::ValidateLeaseUpdate(object, old);
   };
   strategy.put_creates = true;
+  strategy.needs_version = true;
   return strategy;
 }
 

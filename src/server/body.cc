@@ -84,12 +84,15 @@ base::Result<DeleteRequest> Take(const Value& options) {
       request.options.propagation = registry::Propagation::kForeground;
     } else if (name == "Orphan") {
       request.options.propagation = registry::Propagation::kOrphan;
-    } else if (name != "Background") {
+    } else if (name == "Background") {
+      request.options.propagation = registry::Propagation::kBackground;
+    } else {
       return tl::unexpected(InvalidPolicy(name));
     }
   } else if (orphan != nullptr) {
     request.waits = !codec::BoolAt(options, "orphanDependents");
-    if (!request.waits) request.options.propagation = registry::Propagation::kOrphan;
+    request.options.propagation =
+        request.waits ? registry::Propagation::kBackground : registry::Propagation::kOrphan;
   }
   return request;
 }

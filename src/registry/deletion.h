@@ -1,0 +1,28 @@
+// What it means for an object to be deleted: its finalizers, and who may say so. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/error.h"
+#include "codec/value.h"
+#include "registry/registry.h"
+
+namespace berth::registry {
+
+bool IsBeingDeleted(const codec::Value& object);
+
+/// Whether somebody has still to agree that it goes.
+bool HasFinalizers(const Row& row, const codec::Value& object);
+
+/// Of the finalizers that speak of dependents it has the one that is asked for afterwards, or none.
+void SetPropagation(codec::Value& object, Propagation propagation);
+
+/// Those every cluster has.
+bool IsProtectedNamespace(std::string_view name);
+
+/// What of the preconditions does not hold.
+std::optional<base::Error> CheckPreconditions(const Target& target, const DeleteOptions& remove,
+                                              const codec::Value& current);
+
+}  // namespace berth::registry
