@@ -63,6 +63,16 @@ void AppendTitle(std::string& out, std::string_view name) {
   }
 }
 
+bool IsWellEscaped(std::string_view text) {
+  const auto is_hex = [](char c) {
+    return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'f');
+  };
+  for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
+    if (at + 2 >= text.size() || !is_hex(text[at + 1]) || !is_hex(text[at + 2])) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string_view ReasonPhrase(int code) {
@@ -115,6 +125,7 @@ bool SplitTarget(std::string_view target, std::string& path, std::string& query)
   if (!target.starts_with('/')) return false;
   const size_t mark = target.find('?');
   path = target.substr(0, mark);
+  if (!IsWellEscaped(path)) return false;
   if (mark != std::string_view::npos) query = target.substr(mark + 1);
   return true;
 }

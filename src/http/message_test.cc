@@ -96,6 +96,8 @@ TEST(Head, SplitsTargets) {
   EXPECT_EQ(split(""), "no");
   EXPECT_EQ(split("a"), "no");
   EXPECT_EQ(split("h:80"), "no");
+  EXPECT_EQ(split("/a%2Fb%?c"), "no") << "an escape must be whole";
+  EXPECT_EQ(split("/a%2fb?%zz"), "/a%2fb|%zz") << "the query is for who reads it";
 }
 
 TEST(Head, WritesDates) {

@@ -1,6 +1,7 @@
 #include "http/server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -28,6 +29,14 @@ Response PlainError(int code, std::string_view text) {
   return {.code = code,
           .headers = {{"content-type", "text/plain; charset=utf-8"}},
           .body = fmt::format("{}\n", text)};
+}
+
+/// As many as the system lets us have: the usual soft limit is below what Limits allows.
+void RaiseDescriptorLimit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 }  // namespace
@@ -98,6 +107,7 @@ base::Result<void> Server::Impl::Start() {
     return base::Fail(base::Reason::kInternalError, "the server has been started before");
   }
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes with write(2).
+  RaiseDescriptorLimit();
   if (options_.tls) {
     if (auto loaded = ReloadTls(*options_.tls); !loaded) return loaded;
   }

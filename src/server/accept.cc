@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "http/head.h"
+
 namespace berth::server {
 namespace {
 
@@ -42,11 +44,12 @@ std::string_view Cut(std::string_view& text, char separator) {
   return part;
 }
 
+/// One that cannot be read counts as none, which is 1.
 int Quality(std::string_view text) {
   double value = 1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > 1) return 0;
-  return static_cast<int>(value * 1000);
+  const bool good = error == std::errc() && end == text.data() + text.size();
+  return good && value >= 0 && value <= 1 ? static_cast<int>(value * 1000) : 1000;
 }
 
 std::vector<Clause> Clauses(std::string_view accept) {
@@ -144,7 +147,7 @@ base::Result<Media> BodyMedia(std::string_view content_type) {
   const std::string_view type = Cut(content_type, ';');
   if (type.empty()) return Media::kJson;
   for (const auto& [name, media] : kNames) {
-    if (name == type) return media;
+    if (http::EqualsLower(type, name)) return media;
   }
   return base::Fail(base::Reason::kUnsupportedMediaType,
                     "the body of the request was in an unknown format - accepted media types "

@@ -78,6 +78,11 @@ TEST(Accept, Bodies) {
   EXPECT_EQ(refused.error().reason, base::Reason::kUnsupportedMediaType);
 }
 
+TEST(Accept, WhatIsWrittenInAnotherWay) {
+  EXPECT_EQ(BodyMedia("Application/JSON ;charset=utf-8").value(), Media::kJson);
+  EXPECT_TRUE(Negotiate("application/json;q=high", {})) << "a quality that is none counts as 1";
+}
+
 TEST(Accept, AggregatedDiscovery) {
   EXPECT_TRUE(WantsAggregatedDiscovery(
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/go_text.h"
 #include "codec/json.h"
 #include "http/limits.h"
 #include "server/list.h"
@@ -55,8 +56,11 @@ void AnswerDocument(Call& call, const Document& document, std::string_view cache
   call.AnswerHeaders(std::move(response));
 }
 
+/// None where Kubernetes has none for the code: a client believes a reason more than the code.
 base::Reason ReasonOf(int code) {
   switch (code) {
+    case 400:
+      return base::Reason::kBadRequest;
     case 413:
       return base::Reason::kRequestEntityTooLarge;
     case 429:
@@ -64,8 +68,19 @@ base::Reason ReasonOf(int code) {
     case 503:
       return base::Reason::kServiceUnavailable;
     default:
-      return base::Reason::kBadRequest;
+      return code >= 500 ? base::Reason::kInternalError : base::Reason::kUnknown;
   }
+}
+
+/// What could be taken for something else in a path. Whether it is a good name is for the kind.
+std::optional<base::Error> CheckPathName(std::string_view name) {
+  std::string why;
+  if (name == "." || name == "..") why = fmt::format("may not be '{}'", name);
+  if (name.find('%') != std::string_view::npos) why = "may not contain '%'";
+  if (why.empty()) return std::nullopt;
+  return base::Error{
+      .reason = base::Reason::kBadRequest,
+      .message = fmt::format("Name parameter invalid: {}: {}", base::GoQuoted(name), why)};
 }
 
 }  // namespace
@@ -141,7 +156,7 @@ void ApiServer::Handle(http::Request request, http::Responder responder) {
   call->route = ParseRoute(parts_.registry.GetKinds(), call->request.path);
   Attributes& attributes = call->attributes;
   const Route& route = call->route;
-  attributes.path = call->request.path;
+  attributes.path = route.path;
   attributes.verb = LowerCase(call->request.method);
   if (route.kind == Route::Kind::kResource) {
     attributes.is_resource = true;
@@ -262,6 +277,7 @@ void ApiServer::ServeResource(const CallPtr& call) {
   auto accept = Negotiate(call->Header("accept"), {.yaml = true, .protobuf = false});
   if (!accept) return call->Fail(accept.error());
   call->accept = *accept;
+  if (const auto error = CheckPathName(route.name)) return call->Fail(*error);
   if (const auto timeout = ParseTimeout(call->query); !timeout && !watches) {
     return call->Fail(timeout.error());
   }

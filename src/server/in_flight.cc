@@ -13,6 +13,11 @@ std::optional<InFlight::Ticket> InFlight::Take(const std::string& user) {
     const size_t users = by_user_.size() + (held == 0 ? 1 : 0);
     const size_t share = std::max<size_t>(limit_ / users, 1);
     if (users > 1 && count_ >= limit_ / 2 && held >= share) return std::nullopt;
+    // The last places are for who comes now: they would find none if one user had taken all.
+    const size_t kept = limit_ > 1 ? std::max<size_t>(limit_ / 10, 1) : 0;
+    if (count_ >= limit_ - kept && held >= std::max<size_t>(limit_ / (users + 1), 1)) {
+      return std::nullopt;
+    }
   }
   ++count_;
   ++by_user_[user];

@@ -1,6 +1,7 @@
 // How many requests may be worked on at once, and a fair share of that for everybody: while there
-// is room anybody may have it; once half is taken, nobody may hold more than an equal share. Who
-// comes too much is told to come back.
+// is room anybody may have it; once half is taken, nobody may hold more than an equal share; the
+// last tenth is for those who hold less than their share would be if one more came. Who comes too
+// much is told to come back.
 //
 // Threads: any. A Ticket gives back its place when it is destroyed.
 #pragma once

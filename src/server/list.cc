@@ -134,7 +134,7 @@ void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::Sna
 
 base::Error ExpiredError(const ListingPtr& listing, const base::Error& error) {
   base::Error expired = error;
-  if (!listing->options.continue_token.empty()) {
+  if (expired.reason == base::Reason::kExpired && !listing->options.continue_token.empty()) {
     expired.message =
         "The provided continue parameter is too old to display a consistent list result. You can "
         "start a new list without the continue parameter.";

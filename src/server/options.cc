@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <vector>
@@ -18,7 +19,9 @@ constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
 base::Result<int64_t> ParseInt(std::string_view text) {
   int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const auto [end, error] =
+      std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
   if (error == std::errc::result_out_of_range) {
     return base::Fail(
         base::Reason::kBadRequest,
@@ -97,40 +100,60 @@ tl::unexpected<base::Error> BadToken(std::string_view why) {
                     fmt::format("invalid continue token: continue key is not valid: {}", why));
 }
 
-/// A Go duration in milliseconds ("1m30s", "0.5h"); nothing when it is none.
-std::optional<double> GoDuration(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {{{"ns", 1e-6},
+/// Go's span of time is in nanoseconds, in 64 bits.
+constexpr double kLongestGoMilliseconds = 9'223'372'036'854.775;
+
+/// A Go duration in milliseconds ("1m30s", "0.5h"). On failure, what Go says of it.
+tl::expected<double, std::string> GoDuration(std::string_view all) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {{{"ns", 1e-6},
                                                                           {"us", 1e-3},
                                                                           {"\u00b5s", 1e-3},
+                                                                          {"\u03bcs", 1e-3},
                                                                           {"ms", 1},
                                                                           {"s", 1e3},
                                                                           {"m", 6e4},
                                                                           {"h", 3.6e6}}};
+  const auto invalid = [&] {
+    return tl::unexpected(fmt::format("time: invalid duration {}", base::GoQuoted(all)));
+  };
+  std::string_view text = all;
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
   if (text == "0") return 0;
-  double sign = 1;
-  if (text.starts_with('-') || text.starts_with('+')) {
-    sign = text.front() == '-' ? -1 : 1;
-    text.remove_prefix(1);
-  }
-  if (text.empty()) return std::nullopt;
+  if (text.empty()) return invalid();
   double total = 0;
   while (!text.empty()) {
+    // Not what from_chars knows besides: signs, "inf", "nan".
+    if (text.front() != '.' && (text.front() < '0' || text.front() > '9')) return invalid();
     double number = 0;
     const auto [end, error] =
         std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (error != std::errc() || end == text.data() || text.front() == '-') return std::nullopt;
+    if (error != std::errc()) return invalid();
     text.remove_prefix(static_cast<size_t>(end - text.data()));
-    const std::pair<std::string_view, double>* unit = nullptr;
-    for (const auto& each : kUnits) {
-      if (text.starts_with(each.first) &&
-          (unit == nullptr || each.first.size() > unit->first.size()))
-        unit = &each;
+    const std::string_view name = text.substr(0, text.find_first_of(".0123456789"));
+    if (name.empty()) {
+      return tl::unexpected(fmt::format("time: missing unit in duration {}", base::GoQuoted(all)));
     }
-    if (unit == nullptr) return std::nullopt;
+    const auto* const unit = std::find_if(kUnits.begin(), kUnits.end(),
+                                          [&](const auto& each) { return each.first == name; });
+    if (unit == kUnits.end()) {
+      return tl::unexpected(fmt::format("time: unknown unit {} in duration {}",
+                                        base::GoQuoted(name), base::GoQuoted(all)));
+    }
     total += number * unit->second;
-    text.remove_prefix(unit->first.size());
+    if (total > kLongestGoMilliseconds) return invalid();
+    text.remove_prefix(name.size());
   }
-  return sign * total;
+  return all.front() == '-' ? -total : total;
+}
+
+/// Control characters; what else Go does not print is not looked for.
+std::optional<std::string> UnprintableIn(std::string_view text) {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    if (byte >= 0x20 && byte != 0x7f) continue;
+    return fmt::format("invalid character U+{:04X} (at position {})", byte, i);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -225,6 +248,11 @@ base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_vie
         InvalidOption(kind, "fieldManager", "FieldValueTooLong",
                       fmt::format("Too long: may not be more than {} bytes", kMaxManager)));
   }
+  if (const auto why = UnprintableIn(options.field_manager)) {
+    return tl::unexpected(InvalidOption(
+        kind, "fieldManager", "FieldValueInvalid",
+        fmt::format("Invalid value: {}: {}", base::GoQuoted(options.field_manager), *why)));
+  }
   return options;
 }
 
@@ -234,10 +262,9 @@ base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query&
   if (text.empty()) return std::optional<std::chrono::milliseconds>();
   const auto milliseconds = GoDuration(text);
   if (!milliseconds) {
-    return base::Fail(base::Reason::kBadRequest,
-                      fmt::format("invalid timeout specified in the request URL - time: invalid "
-                                  "duration {}",
-                                  base::GoQuoted(text)));
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("invalid timeout specified in the request URL - {}", milliseconds.error()));
   }
   if (*milliseconds <= 0 || *milliseconds > kLongest) {
     return std::optional<std::chrono::milliseconds>();

@@ -54,6 +54,7 @@ TEST(ListOptions, WhatIsAsked) {
   EXPECT_EQ(options.match, VersionMatch::kExact);
   EXPECT_EQ(options.timeout, std::chrono::seconds(30));
   EXPECT_EQ(List("limit=-1").limit, 0) << "all of them";
+  EXPECT_EQ(List("limit=%2B1").limit, 1);
   EXPECT_EQ(List("").version, std::nullopt);
 }
 
@@ -88,6 +89,8 @@ TEST(WriteOptions, DryRunAndValidation) {
   EXPECT_FALSE(ParseWriteOptions(Query("dryRun=Some"), "CreateOptions"));
   EXPECT_FALSE(ParseWriteOptions(Query("fieldValidation=strict"), "CreateOptions"));
   EXPECT_FALSE(ParseWriteOptions(Query("fieldManager=" + std::string(129, 'x')), "CreateOptions"));
+  EXPECT_THAT(ParseWriteOptions(Query("fieldManager=a%0ab"), "CreateOptions").error().message,
+              HasSubstr("fieldManager: Invalid value: \"a\\nb\": invalid character U+000A"));
 }
 
 TEST(Timeout, IsAGoDuration) {
@@ -100,7 +103,18 @@ TEST(Timeout, IsAGoDuration) {
   EXPECT_EQ(*of("1m"), std::chrono::milliseconds(60'000));
   EXPECT_EQ(*of("0"), std::nullopt) << "the server's own";
   EXPECT_EQ(*of("2m"), std::nullopt) << "longer than the server allows";
-  for (const char* bad : {"abc", "5", "-", "s", "1x", "1m-2s"}) EXPECT_FALSE(of(bad)) << bad;
+  EXPECT_EQ(*of("-5s"), std::nullopt) << "also the server's own";
+  EXPECT_EQ(*of("%2B1m.5s0.25s"), std::nullopt) << "more than a minute";
+  EXPECT_EQ(*of("1.s.5s1%c2%b5s"), std::chrono::milliseconds(1500));
+  const auto why = [&](const char* text) { return of(text).error().message; };
+  for (const char* bad : {"abc", "-", "s", "nans", "-infs", ".s", "99999999h"}) {
+    ASSERT_FALSE(of(bad)) << bad;
+    EXPECT_THAT(why(bad), HasSubstr(std::string("time: invalid duration \"") + bad)) << bad;
+  }
+  EXPECT_THAT(why("5"), HasSubstr("time: missing unit in duration \"5\""));
+  EXPECT_THAT(why("1m-2s"), HasSubstr("time: unknown unit \"m-\" in duration \"1m-2s\""));
+  EXPECT_THAT(why("1x"), HasSubstr("time: unknown unit \"x\" in duration \"1x\""));
+  EXPECT_THAT(why("1e3s"), HasSubstr("time: unknown unit \"e\" in duration \"1e3s\""));
 }
 
 TEST(ContinueTokens, ComeBackAsTheyWent) {

@@ -20,7 +20,7 @@ std::vector<std::string> Segments(std::string_view path) {
     const std::string_view text = path.substr(0, end);
     path.remove_prefix(end);
     if (text.empty() && path.empty()) break;
-    segments.push_back(PercentDecode(text, false).value_or(std::string(text)));
+    segments.emplace_back(text);
   }
   return segments;
 }
@@ -66,8 +66,11 @@ registry::Door Route::Door() const {
   return subresource == "finalize" ? registry::Door::kFinalize : registry::Door::kMain;
 }
 
-Route ParseRoute(const registry::Kinds& kinds, std::string_view path) {
+Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   Route route;
+  // All of it before it is split, as upstream: an escaped slash is a slash, so that no name has
+  // one.
+  const std::string path = PercentDecode(escaped, false).value_or(std::string(escaped));
   route.path = path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
   std::vector<std::string> segments = Segments(path);
   if (segments.empty() || (segments[0] != "api" && segments[0] != "apis")) return route;

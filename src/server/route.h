@@ -18,7 +18,7 @@ struct Route {
   };
 
   Kind kind = Kind::kPlain;
-  std::string path = {};  // Without a slash at the end.
+  std::string path = {};  // Decoded, without a slash at the end.
   std::string group = {};
   std::string version = {};
   std::string resource = {};
@@ -33,7 +33,8 @@ struct Route {
   registry::Door Door() const;
 };
 
-Route ParseRoute(const registry::Kinds& kinds, std::string_view path);
+/// `escaped` as it stands in the request.
+Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped);
 
 /// The Kubernetes verb ("list", "create"); empty: the method is not allowed there.
 std::string VerbOf(const Route& route, std::string_view method, bool watch);

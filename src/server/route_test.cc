@@ -72,7 +72,9 @@ TEST(Route, WhatIsNotThere) {
 
 TEST(Route, NamesAreDecoded) {
   EXPECT_EQ(Parse("/api/v1/namespaces/shop/services/a%20b").name, "a b");
-  EXPECT_EQ(Parse("/api/v1/namespaces/shop/services/a%2Fb").name, "a/b");
+  EXPECT_EQ(Parse("/api/v1/namespaces/shop/services/a%2Fstatus").subresource, "status");
+  EXPECT_EQ(Parse("/api/v1/namespaces/sh%2Fop/services").kind, Route::Kind::kUnknownResource);
+  EXPECT_EQ(Parse("/%76ersion").path, "/version");
 }
 
 }  // namespace
