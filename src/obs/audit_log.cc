@@ -1,7 +1,9 @@
 #include "obs/audit_log.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -24,8 +26,18 @@ void AppendText(std::string& line, std::string_view key, std::string_view value)
   base::AppendJsonString(line, value);
 }
 
+void AppendMilliseconds(std::string& line, std::chrono::nanoseconds took) {
+  const int64_t micros = std::max<int64_t>(0, took.count() / 1000);
+  line.append(",\"ms\":").append(fmt::format_int(micros / 1000).c_str()).push_back('.');
+  for (const int64_t unit : {100, 10, 1})
+    line.push_back(static_cast<char>('0' + micros / unit % 10));
+}
+
+/// Written for every request: no format strings here, which cost more than all the rest.
 std::string LineOf(const AuditRecord& record) {
-  std::string line = "{\"time\":\"" + base::FormatRfc3339Millis(record.time) + "\"";
+  std::string line;
+  line.reserve(512);
+  line.append("{\"time\":\"").append(base::FormatRfc3339Millis(record.time)).append("\"");
   AppendText(line, "id", record.id);
   AppendText(line, "user", record.user);
   if (record.groups != nullptr && !record.groups->empty()) {
@@ -40,9 +52,15 @@ std::string LineOf(const AuditRecord& record) {
   AppendText(line, "verb", record.verb);
   AppendText(line, "method", record.method);
   AppendText(line, "uri", record.uri);
-  fmt::format_to(std::back_inserter(line), ",\"code\":{},\"ms\":{:.3f}}}\n", record.code,
-                 std::chrono::duration<double, std::milli>(record.took).count());
-  return line;
+  line.append(",\"code\":").append(fmt::format_int(record.code).c_str());
+  AppendMilliseconds(line, record.took);
+  return line.append("}\n");
+}
+
+/// For its owner alone: it tells who did what.
+std::FILE* OpenToAppend(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  return file < 0 ? nullptr : ::fdopen(file, "a");
 }
 
 }  // namespace
@@ -51,7 +69,7 @@ base::Result<std::unique_ptr<AuditLog>> AuditLog::Open(AuditOptions options, bas
   std::FILE* file = stdout;
   uint64_t size = 0;
   if (options.path != "-") {
-    file = std::fopen(options.path.c_str(), "ae");
+    file = OpenToAppend(options.path);
     if (file == nullptr) {
       return base::Fail(base::Reason::kInternalError,
                         fmt::format("cannot open the audit log {}: {}; name another one with "
@@ -131,7 +149,7 @@ void AuditLog::Run() {
 
 void AuditLog::WriteOut(std::string_view lines) {
   if (options_.path != "-" && size_ > 0 && size_ + lines.size() > options_.max_bytes) Rotate();
-  if (file_ == nullptr) file_ = std::fopen(options_.path.c_str(), "ae");
+  if (file_ == nullptr) file_ = OpenToAppend(options_.path);
   const bool fine = file_ != nullptr &&
                     std::fwrite(lines.data(), 1, lines.size(), file_) == lines.size() &&
                     std::fflush(file_) == 0;
