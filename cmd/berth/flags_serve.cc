@@ -52,6 +52,17 @@ struct ServeCommand::State {
     command->add_option(name, into, help)->option_text(value)->group(group);
   }
 
+  void Add(const char* name, int64_t& into, const char* help, const char* value,
+           const char* group) {
+    const auto read = [name, &into](const CLI::results_t& given) {
+      const auto number = ParseFlagInt(name, given.front());
+      if (!number) throw CLI::ConversionError(number.error().message);
+      into = *number;
+      return true;
+    };
+    command->add_option(name, read, help)->option_text(value)->group(group);
+  }
+
   void AddFlags() {
     ServeArguments& a = arguments;
     const char* serving = "Serving";
@@ -88,8 +99,7 @@ struct ServeCommand::State {
         "NAME=true|false,...", addresses);
     const char* store = "Store";
     Add("--history-bytes", a.history_bytes,
-        "Past states kept for watches and pages, ten minutes at most; 256 MiB unless given",
-        "BYTES", store);
+        "Past states kept for watches and pages; 268435456 (256 MiB) unless given", "BYTES", store);
     command->add_option("--etcd-servers", a.etcd_servers, "Keep state in this etcd instead")
         ->delimiter(',')
         ->option_text("URL[,URL...]")
@@ -119,9 +129,8 @@ struct ServeCommand::State {
         option->add_result(value);
         option->run_callback();
       } catch (const CLI::ParseError& error) {
-        return base::Fail(
-            base::Reason::kInvalid,
-            fmt::format("--config: {}: {}: {}", arguments.config, name, error.what()));
+        return base::Fail(base::Reason::kInvalid,
+                          fmt::format("--config: {}: {}", arguments.config, error.what()));
       }
     }
     return {};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -18,7 +19,7 @@ struct ServeArguments {
   std::string config = {};
   std::string data_dir = {};  // Empty: below the user's data directory.
   std::string bind_address = "127.0.0.1";
-  int secure_port = 6443;
+  int64_t secure_port = 6443;
   std::string tls_cert_file = {};
   std::string tls_private_key_file = {};
   std::string client_ca_file = {};
@@ -32,10 +33,10 @@ struct ServeArguments {
   std::string service_node_port_range = "30000-32767";
   std::string feature_gates = {};
   std::string audit_log_path = {};  // Empty: in the data directory. "none": no audit log.
-  int audit_log_maxsize = 100;      // MiB
-  int audit_log_maxbackup = 5;
-  int max_requests_inflight = 400;
-  int max_mutating_requests_inflight = 200;
+  int64_t audit_log_maxsize = 100;  // MiB
+  int64_t audit_log_maxbackup = 5;
+  int64_t max_requests_inflight = 400;
+  int64_t max_mutating_requests_inflight = 200;
   int64_t history_bytes = int64_t{256} << 20;
 };
 
@@ -50,6 +51,9 @@ base::Result<ServeSettings> CheckArguments(const ServeArguments& arguments);
 
 /// "$XDG_DATA_HOME/berth", "~/.local/share/berth".
 base::Result<std::string> DefaultDataDir();
+
+/// The whole number that a flag is set to.
+base::Result<int64_t> ParseFlagInt(std::string_view flag, std::string_view text);
 
 /// `A=true,B=false` over the gates there are. The error names the known ones.
 base::Result<std::map<std::string, bool>> ParseGates(const std::string& text);

@@ -1,16 +1,16 @@
 #include "berth/serve/command.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <csignal>
-#include <cstdio>
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "berth/exit_code.h"
 #include "berth/serve/credentials.h"
+#include "berth/serve/end_signals.h"
 #include "berth/serve/node.h"
 #include "berth/store/open.h"
 #include "berth/terminal.h"
@@ -25,15 +25,6 @@ namespace {
 using base::Reason;
 
 constexpr std::chrono::seconds kDrainLimit{30};
-
-/// SIGTERM, SIGINT and SIGHUP are waited for by one thread; all others have them blocked.
-sigset_t BlockSignals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  return signals;
-}
 
 base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& arguments,
                                                           const ServeSettings& settings,
@@ -89,41 +80,50 @@ base::Result<void> MakeDataDir(const std::string& directory) {
                     fmt::format("--data-dir: cannot make {}: {}", directory, error.message()));
 }
 
-/// Until told to end; certificates and tokens are read again on SIGHUP.
-void WaitForEnd(const sigset_t& signals, Node& node, const ServeArguments& arguments,
-                const CredentialRequest& request, const base::Clock& clock, base::Logger& log) {
-  while (true) {
-    int signal = 0;
-    if (sigwait(&signals, &signal) != 0) continue;
-    if (signal != SIGHUP) return;
-    const auto credentials = PrepareCredentials(request, clock, log);
-    const auto reloaded = credentials ? node.Reload(credentials->tls, arguments.token_auth_file)
-                                      : tl::unexpected(credentials.error());
-    if (reloaded) {
-      log.Info("read certificates and tokens again");
-    } else {
-      log.Error("cannot read certificates and tokens again", {{"why", reloaded.error().message}});
-    }
+base::Result<void> CheckWhole(store::Engine& engine) {
+  const auto unfinished = store::UnfinishedCopy(engine);
+  if (!unfinished) return tl::unexpected(unfinished.error());
+  if (!*unfinished) return {};
+  return base::Fail(
+      Reason::kConflict,
+      fmt::format("this store is an unfinished copy ({}); finish it, or remove it and start over",
+                  **unfinished));
+}
+
+/// Certificates and tokens, read again.
+void Reload(Node& node, const ServeArguments& arguments, const CredentialRequest& request,
+            const base::Clock& clock, base::Logger& log) {
+  const auto credentials = PrepareCredentials(request, clock, log);
+  const auto reloaded = credentials ? node.Reload(credentials->tls, arguments.token_auth_file)
+                                    : tl::unexpected(credentials.error());
+  if (reloaded) {
+    log.Info("read certificates and tokens again");
+  } else {
+    log.Error("cannot read certificates and tokens again; those before stay",
+              {{"why", reloaded.error().message}});
   }
+}
+
+/// In single quotes if a shell would take it for anything but one plain word.
+std::string ShellWord(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%,";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 base::Result<void> Serve(const ServeArguments& arguments, const std::string& version) {
   const auto settings = CheckArguments(arguments);
   if (!settings) return tl::unexpected(settings.error());
-  const sigset_t signals = BlockSignals();
+  EndSignals signals;
   const base::SystemClock clock;
   base::Logger log({}, clock);
   if (auto made = MakeDataDir(settings->data_dir); !made) return made;
   auto engine = OpenStoreFor(arguments, *settings, clock, log);
   if (!engine) return tl::unexpected(std::move(engine.error()));
-  const auto unfinished = store::UnfinishedCopy(**engine);
-  if (!unfinished) return tl::unexpected(unfinished.error());
-  if (*unfinished) {
-    return base::Fail(Reason::kConflict,
-                      fmt::format("this store is an unfinished copy ({}); finish it, or remove it "
-                                  "and start over",
-                                  **unfinished));
-  }
+  if (auto whole = CheckWhole(**engine); !whole) return whole;
   CredentialRequest request = CredentialsFor(arguments, *settings);
   auto credentials = PrepareCredentials(request, clock, log);
   if (!credentials) return tl::unexpected(std::move(credentials.error()));
@@ -142,10 +142,11 @@ base::Result<void> Serve(const ServeArguments& arguments, const std::string& ver
     if (!credentials) return tl::unexpected(std::move(credentials.error()));
   }
   log.Info("serving", {{"address", arguments.bind_address}, {"port", (*node)->port()}});
-  PrintOut(fmt::format("Berth {} serves https://{}:{}. To use it:\n\n  export KUBECONFIG={}\n\n",
-                       version, request.address, (*node)->port(), credentials->kubeconfig));
-  std::fflush(stdout);
-  WaitForEnd(signals, **node, arguments, request, clock, log);
+  PrintOut(fmt::format("Berth {} serves {}. To use it:\n\n  export KUBECONFIG={}\n\n", version,
+                       ServerUrl(request), ShellWord(credentials->kubeconfig)));
+  while (signals.Next() == EndSignals::Wanted::kReload) {
+    Reload(**node, arguments, request, clock, log);
+  }
   log.Info("ending: watches are closed, requests under way are finished");
   if (!(*node)->Drain(kDrainLimit)) log.Warn("some requests did not finish in time");
   return {};

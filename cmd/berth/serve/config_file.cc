@@ -19,16 +19,27 @@ std::optional<std::string> TextOf(const Value& value) {
   return std::nullopt;
 }
 
+/// A list as its entries, a map as its `name=value`, joined by commas: as on the command line.
 std::optional<std::string> JoinedText(const Value& value) {
-  const codec::Array* list = value.AsArray();
-  if (list == nullptr) return TextOf(value);
   std::string joined;
-  for (const Value& each : *list) {
+  const auto add = [&joined](const std::string& prefix, const Value& each) {
     const auto text = TextOf(each);
-    if (!text) return std::nullopt;
-    joined += (joined.empty() ? "" : ",") + *text;
+    if (text) joined += (joined.empty() ? "" : ",") + prefix + *text;
+    return text.has_value();
+  };
+  if (const codec::Array* list = value.AsArray()) {
+    for (const Value& each : *list) {
+      if (!add("", each)) return std::nullopt;
+    }
+    return joined;
   }
-  return joined;
+  if (const codec::Object* map = value.AsObject()) {
+    for (const codec::Member& each : *map) {
+      if (!add(each.key + "=", each.value)) return std::nullopt;
+    }
+    return joined;
+  }
+  return TextOf(value);
 }
 
 }  // namespace
@@ -40,6 +51,12 @@ base::Result<std::map<std::string, std::string>> ReadConfigFile(const std::strin
   if (!document) {
     return base::Fail(base::Reason::kInvalid,
                       fmt::format("--config: {}: {}", path, document.error().message));
+  }
+  if (!document->duplicates.empty()) {
+    const codec::DuplicateKey& again = document->duplicates.front();
+    return base::Fail(base::Reason::kInvalid,
+                      fmt::format("--config: {}: line {}: {} is given a second time", path,
+                                  again.line, again.key));
   }
   std::map<std::string, std::string> settings;
   if (document->value.IsNull()) return settings;
@@ -54,7 +71,8 @@ base::Result<std::map<std::string, std::string>> ReadConfigFile(const std::strin
     const auto value = JoinedText(member.value);
     if (!value) {
       return base::Fail(base::Reason::kInvalid,
-                        fmt::format("--config: {}: {} must be a text, a number or a list of them",
+                        fmt::format("--config: {}: {} must be a text, a whole number, a list or a "
+                                    "map of them",
                                     path, member.key));
     }
     settings[member.key] = *value;

@@ -3,6 +3,7 @@
 //   service-cluster-ip-range: 10.96.0.0/16
 //   secure-port: 6443
 //   etcd-servers: [https://10.0.0.5:2379, https://10.0.0.6:2379]
+//   feature-gates: {ServiceIPStaticSubrange: true}
 #pragma once
 
 #include <map>
@@ -12,8 +13,8 @@
 
 namespace berth::cli {
 
-/// What each flag is set to, as text; a list as its entries joined by commas. Names are not checked
-/// here.
+/// What each flag is set to, as on a command line: the entries of a list, or the `name=value` of a
+/// map, are joined by commas. Names are not checked here, but that none comes twice.
 base::Result<std::map<std::string, std::string>> ReadConfigFile(const std::string& path);
 
 }  // namespace berth::cli

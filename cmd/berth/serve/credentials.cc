@@ -88,13 +88,9 @@ bool Covers(const KeyPair& pair, const http::ServingNames& names, base::WallTime
 
 std::string Kubeconfig(const CredentialRequest& request, const std::string& authority_pem,
                        const KeyPair& admin) {
-  const std::string host = request.address.find(':') == std::string::npos
-                               ? request.address
-                               : "[" + request.address + "]";
   std::string text = fmt::format(
-      "apiVersion: v1\nkind: Config\nclusters:\n- name: berth\n  cluster:\n"
-      "    server: https://{}:{}\n",
-      host, request.port);
+      "apiVersion: v1\nkind: Config\nclusters:\n- name: berth\n  cluster:\n    server: {}\n",
+      ServerUrl(request));
   if (!authority_pem.empty()) {
     text += fmt::format("    certificate-authority-data: {}\n", base::Base64(authority_pem));
   }
@@ -104,6 +100,34 @@ std::string Kubeconfig(const CredentialRequest& request, const std::string& auth
                     "contexts:\n- name: berth\n  context:\n    cluster: berth\n"
                     "    user: admin\ncurrent-context: berth\n",
                     base::Base64(admin.certificate_pem), base::Base64(admin.key_pem));
+}
+
+/// A file of certificates that a flag names.
+base::Result<std::string> ReadCertificateFile(std::string_view flag, const std::string& path) {
+  auto text = ReadFlagFile(flag, path);
+  if (text && !http::ReadCertificate(*text)) {
+    return base::Fail(base::Reason::kInvalid,
+                      fmt::format("{}: {} does not hold certificates in PEM form", flag, path));
+  }
+  return text;
+}
+
+/// What the user brings along; read first, so that nothing is made when it is not right.
+base::Result<http::TlsSettings> ReadOwn(const CredentialRequest& request) {
+  http::TlsSettings own;
+  if (!request.client_ca_file.empty()) {
+    auto more = ReadCertificateFile("--client-ca-file", request.client_ca_file);
+    if (!more) return tl::unexpected(std::move(more.error()));
+    own.client_ca_pem = *std::move(more);
+  }
+  if (request.tls_cert_file.empty()) return own;
+  auto certificate = ReadCertificateFile("--tls-cert-file", request.tls_cert_file);
+  if (!certificate) return tl::unexpected(std::move(certificate.error()));
+  auto key = ReadFlagFile("--tls-private-key-file", request.tls_private_key_file);
+  if (!key) return tl::unexpected(std::move(key.error()));
+  own.certificate_pem = *std::move(certificate);
+  own.key_pem = *std::move(key);
+  return own;
 }
 
 base::Result<void> MakeFolder(const std::string& path) {
@@ -117,8 +141,16 @@ base::Result<void> MakeFolder(const std::string& path) {
 
 }  // namespace
 
+std::string ServerUrl(const CredentialRequest& request) {
+  const bool v6 = request.address.find(':') != std::string::npos;
+  return fmt::format("https://{}{}{}:{}", v6 ? "[" : "", request.address, v6 ? "]" : "",
+                     request.port);
+}
+
 base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,
                                              const base::Clock& clock, base::Logger& log) {
+  auto own = ReadOwn(request);
+  if (!own) return tl::unexpected(std::move(own.error()));
   const std::string folder = request.data_dir + "/pki";
   if (auto made = MakeFolder(folder); !made) return tl::unexpected(std::move(made.error()));
   const base::WallTime now = clock.Now();
@@ -139,14 +171,9 @@ base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,
       });
   if (!admin) return tl::unexpected(admin.error());
 
-  Credentials credentials;
-  credentials.tls.client_ca_pem = authority->certificate_pem;
-  if (!request.client_ca_file.empty()) {
-    const auto more = ReadFlagFile("--client-ca-file", request.client_ca_file);
-    if (!more) return tl::unexpected(more.error());
-    credentials.tls.client_ca_pem += *more;
-  }
-  std::string trusted = authority->certificate_pem;
+  Credentials credentials{.tls = *std::move(own), .kubeconfig = {}};
+  credentials.tls.client_ca_pem.insert(0, authority->certificate_pem);
+  std::string trusted;
   if (request.tls_cert_file.empty()) {
     const http::ServingNames names = NamesFor(request);
     const auto serving = LoadOrMake(
@@ -155,14 +182,7 @@ base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,
     if (!serving) return tl::unexpected(serving.error());
     credentials.tls.certificate_pem = serving->certificate_pem;
     credentials.tls.key_pem = serving->key_pem;
-  } else {
-    auto certificate = ReadFlagFile("--tls-cert-file", request.tls_cert_file);
-    if (!certificate) return tl::unexpected(certificate.error());
-    auto key = ReadFlagFile("--tls-private-key-file", request.tls_private_key_file);
-    if (!key) return tl::unexpected(key.error());
-    credentials.tls.certificate_pem = *std::move(certificate);
-    credentials.tls.key_pem = *std::move(key);
-    trusted.clear();
+    trusted = authority->certificate_pem;
   }
   credentials.kubeconfig = request.data_dir + "/admin.kubeconfig";
   const auto saved = WritePrivateFile(credentials.kubeconfig, Kubeconfig(request, trusted, *admin));

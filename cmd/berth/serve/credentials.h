@@ -24,6 +24,9 @@ struct CredentialRequest {
   std::string client_ca_file = {};  // Accepted beside the authority of our own.
 };
 
+/// "https://127.0.0.1:6443", "https://[::1]:6443"
+std::string ServerUrl(const CredentialRequest& request);
+
 struct Credentials {
   http::TlsSettings tls;
   std::string kubeconfig;  // Its path.

@@ -201,7 +201,11 @@ base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> e
   }
   if (auto made = parts->Bootstrap(); !made) return tl::unexpected(std::move(made.error()));
   if (auto started = parts->web.Start(); !started) {
-    return tl::unexpected(std::move(started.error()));
+    base::Error error = std::move(started.error());
+    if (error.reason == Reason::kServiceUnavailable) {  // Taken, or not this machine's.
+      error.message += "; --bind-address and --secure-port choose another";
+    }
+    return tl::unexpected(std::move(error));
   }
   return std::unique_ptr<Node>(new Node(std::move(parts)));
 }
