@@ -59,7 +59,12 @@ TEST_F(DeleteTest, FinalizersHoldItUntilTheLastIsGone) {
   EXPECT_EQ(StringAt(*Get(Service("a")), "metadata", "deletionTimestamp"), "2026-11-15T04:35:10Z");
 
   const auto last = Update(Service("a"), Body("'name':'a','labels':{'last':'word'}"));
-  EXPECT_THAT(Text(last), StartsWith("deleted"));
+  ASSERT_THAT(Text(last), StartsWith("deleted"));
+  const codec::Value shown = Show(Service("a"), *last->written.object);
+  EXPECT_EQ(StringAt(shown, "metadata", "labels", "last"), "word");
+  EXPECT_FALSE(codec::HasAt(shown, "metadata", "finalizers"));
+  EXPECT_EQ(StringAt(shown, "metadata", "resourceVersion"), std::to_string(Revision() - 1))
+      << "the version before the end";
   EXPECT_FALSE(Get(Service("a")));
 }
 

@@ -44,6 +44,11 @@ Kinds::Kinds() {
                         .to_stored = rules::EventToCore,
                         .from_stored = rules::EventToNew});
   add(api::kLeaseKind, "/registry/leases/", LeaseStrategy());
+  for (const Row& row : rows_) {
+    for (const View& view : row.views) views_.push_back(view.kind);
+  }
+  std::stable_sort(views_.begin(), views_.end(),
+                   [](const api::Kind* a, const api::Kind* b) { return a->group < b->group; });
 }
 
 std::optional<Served> Kinds::Find(std::string_view group, std::string_view version,
@@ -57,16 +62,6 @@ std::optional<Served> Kinds::Find(std::string_view group, std::string_view versi
     }
   }
   return std::nullopt;
-}
-
-std::vector<const api::Kind*> Kinds::Views() const {
-  std::vector<const api::Kind*> kinds;
-  for (const Row& row : rows_) {
-    for (const View& view : row.views) kinds.push_back(view.kind);
-  }
-  std::stable_sort(kinds.begin(), kinds.end(),
-                   [](const api::Kind* a, const api::Kind* b) { return a->group < b->group; });
-  return kinds;
 }
 
 state::Resources Kinds::MakeResources() const {

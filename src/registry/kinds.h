@@ -88,13 +88,14 @@ class Kinds {
                              std::string_view plural) const;
 
   /// Every served view, the core group first.
-  std::vector<const api::Kind*> Views() const;
+  const std::vector<const api::Kind*>& Views() const { return views_; }
 
   /// What state needs to follow them.
   state::Resources MakeResources() const;
 
  private:
   std::vector<Row> rows_;
+  std::vector<const api::Kind*> views_;
   size_t namespaces_ = 0;
 };
 

@@ -102,6 +102,7 @@ struct Registry::Change {
   Door door = Door::kMain;
   NextState next;
   std::optional<base::Error> namespace_error = {};  // As its guard found it.
+  state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
   std::vector<std::string> warnings = {};
 
   bool MayCreate() const { return target.served.row->strategy.put_creates && door == Door::kMain; }
@@ -140,13 +141,9 @@ std::string Registry::RandomText(size_t length) {
   return text;
 }
 
-/// A random UUID (version 4).
 std::string Registry::NewUid() {
   base::MutexLock lock(mutex_);
-  const uint64_t high = (random_.Next() & ~uint64_t{0xf000}) | 0x4000;
-  const uint64_t low = (random_.Next() >> 2) | (uint64_t{1} << 63);
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, high >> 16 & 0xffff,
-                     high & 0xffff, low >> 48, low & 0xffff'ffff'ffff);
+  return base::NewUuid(random_);
 }
 
 std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
@@ -303,11 +300,13 @@ void Registry::Update(Target target, Door door, NextState next, CommonOptions op
   }
   write.transform = [this, change](const state::ObjectPtr& current) {
     change->warnings.clear();
+    change->last = nullptr;
     return current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
   };
   sequencer_.Submit(
       std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {
         if (!written) return done(tl::unexpected(std::move(written.error())));
+        if (change->last != nullptr) written->object = change->last;
         done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
       });
 }
@@ -348,6 +347,10 @@ base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
     return tl::unexpected(*std::move(error));
   }
   if (IsBeingDeleted(*object) && !HasFinalizers(row, *object)) {
+    if (const auto identity = resources_.Find(current.Key())) {
+      change.last =
+          state::Object::Make(*identity, current.Revision(), PutDecision(row, *object).wire);
+    }
     return commit::Decision{.kind = commit::Decision::Kind::kDelete};
   }
   if (*object == *old) return commit::Decision{};

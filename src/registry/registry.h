@@ -21,8 +21,9 @@
 
 namespace berth::registry {
 
-/// What became of a write: the object as it is now (of a deletion: as it was), and what the client
-/// should be told beside it.
+/// What became of a write: the object as it is now (of a deletion: as it was; of an update that
+/// took the last finalizer: as the update would have left it), and what the client should be told
+/// beside it.
 struct Outcome {
   commit::Written written;
   std::vector<std::string> warnings = {};

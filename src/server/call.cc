@@ -58,23 +58,30 @@ bool Call::Pretty() const {
 
 http::Headers Call::CommonHeaders(std::string_view content_type) const {
   http::Headers headers;
-  headers.Add("audit-id", id);
+  headers.AddUnique("audit-id", id);
   headers.Add("cache-control", "no-cache, private");
   headers.Add("content-type", content_type);
   AddWarnings(warnings, headers);
   return headers;
 }
 
-void Call::Fail(const base::Error& error) {
-  const ErrorAnswer answer = AnswerTo(error, Pretty());
+void Call::Fail(const base::Error& error, std::string_view continue_token) {
+  codec::Value status = FailureStatus(error);
+  if (!continue_token.empty()) {
+    status.Set("metadata", codec::Object{{"continue", continue_token}});
+  }
   const bool yaml = accept.media == Media::kYaml;
-  http::Response response{.code = answer.code,
-                          .headers = CommonHeaders(yaml ? "application/yaml" : "application/json"),
-                          .body = yaml ? codec::WriteYaml(FailureStatus(error)) : answer.body};
-  if (answer.retry_after > 0)
-    response.headers.Add("retry-after", std::to_string(answer.retry_after));
-  if (answer.code == 401) response.headers.Add("www-authenticate", "Bearer realm=\"kubernetes\"");
-  Record(answer.code);
+  const int code = base::HttpCode(error.reason);
+  http::Response response{
+      .code = code,
+      .headers = CommonHeaders(yaml ? "application/yaml" : "application/json"),
+      .body = yaml ? codec::WriteYaml(status)
+                   : codec::WriteJson(status, {.indent = Pretty() ? 2 : 0}) + "\n"};
+  if (const int seconds = RetryAfter(error); seconds > 0) {
+    response.headers.Add("retry-after", std::to_string(seconds));
+  }
+  if (code == 401) response.headers.Add("www-authenticate", "Bearer realm=\"kubernetes\"");
+  Record(code);
   responder_.Finish(std::move(response));
 }
 
@@ -87,7 +94,7 @@ void Call::Answer(int code, std::string_view content_type, http::Pieces body) {
 }
 
 void Call::AnswerHeaders(http::Response response) {
-  response.headers.Add("audit-id", id);
+  response.headers.AddUnique("audit-id", id);
   Record(response.code);
   responder_.Finish(std::move(response));
 }

@@ -44,7 +44,8 @@ class Call {
   /// Indented: asked for, or a browser or curl.
   bool Pretty() const;
 
-  void Fail(const base::Error& error);
+  /// `continue_token`: with which an expired list can go on.
+  void Fail(const base::Error& error, std::string_view continue_token = {});
   void Answer(int code, std::string_view content_type, http::Pieces body);
   /// A document that clients may keep.
   void AnswerHeaders(http::Response response);

@@ -13,10 +13,11 @@
 namespace berth::server {
 namespace {
 
-/// Lists up to this many objects are sent as one body with a length, longer ones in pieces.
-constexpr size_t kWholeList = 1000;
-/// Up to this many, also for clients that take gzip, which needs the body whole.
-constexpr size_t kGzipList = 20'000;
+/// Lists of up to this many bytes are sent as one body with a length; longer ones in pieces, made
+/// as the client takes them: one that takes none must not cost a whole list.
+constexpr size_t kWholeList = size_t{1} << 20;
+/// The same for clients that take gzip, which needs the body whole.
+constexpr size_t kGzipList = size_t{24} << 20;
 /// Looking into more objects than this is for a worker.
 constexpr size_t kQuickLook = 2000;
 constexpr size_t kPastPage = 500;
@@ -71,8 +72,9 @@ void Send(const Parts& parts, const ListingPtr& listing) {
   const base::WallTime now = parts.clock.Now();
   const bool in_parts = listing->form.media == Media::kJson && !listing->form.pretty;
   const bool gzip = call.Header("accept-encoding").find("gzip") != std::string_view::npos;
-  const size_t whole = gzip ? kGzipList : kWholeList;
-  if (in_parts && listing->objects.size() > whole) {
+  size_t bytes = 0;
+  for (const state::ObjectPtr& object : listing->objects) bytes += object->Text().size();
+  if (in_parts && bytes > (gzip ? kGzipList : kWholeList)) {
     return call.Stream(200, ContentType(listing->form),
                        std::make_unique<ListSource>(listing->form, std::move(listing->meta),
                                                     std::move(listing->objects), now));
@@ -132,14 +134,20 @@ void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::Sna
   }
 }
 
-base::Error ExpiredError(const ListingPtr& listing, const base::Error& error) {
-  base::Error expired = error;
-  if (expired.reason == base::Reason::kExpired && !listing->options.continue_token.empty()) {
-    expired.message =
-        "The provided continue parameter is too old to display a consistent list result. You can "
-        "start a new list without the continue parameter.";
-  }
-  return expired;
+/// History has no longer what the listing began with. Who has seen a part of it gets a token with
+/// which to go on all the same, in what is there now.
+base::Error ExpiredError(const ListingPtr& listing, base::Error error) {
+  if (error.reason != base::Reason::kExpired) return error;
+  const auto token = ReadContinueToken(listing->options.continue_token);
+  if (!token) return error;
+  error.message =
+      "The provided continue parameter is too old to display a consistent list result. You can "
+      "start a new list without the continue parameter, or use the continue token in this response "
+      "to retrieve the remainder of the results. Continuing with the provided token results in an "
+      "inconsistent list - objects that were created, modified, or deleted between the time the "
+      "first chunk was returned and now may show up in the list.";
+  listing->meta.continue_token = WriteContinueToken({.version = -1, .after = token->after});
+  return error;
 }
 
 /// Fills the listing from the store's history, page by page.
@@ -148,8 +156,8 @@ void CollectPast(const Parts& parts, const ListingPtr& listing, int64_t revision
   listing->meta.revision = revision;
   parts.past.ReadPage(
       listing->prefix, listing->from, revision, kPastPage,
-      [&parts, listing, revision, done](base::Result<state::PastPage> page) {
-        if (!page) return done(tl::unexpected(ExpiredError(listing, page.error())));
+      [parts, listing, revision, done](base::Result<state::PastPage> page) {
+        if (!page) return done(tl::unexpected(ExpiredError(listing, std::move(page.error()))));
         for (size_t i = 0; i < page->objects.size(); ++i) {
           const state::ObjectPtr& object = page->objects[i];
           if (!listing->filter.Matches(*object)) continue;
@@ -273,7 +281,7 @@ void HandleList(const Parts& parts, const CallPtr& call) {
   if (!form) return call->Fail(form.error());
   (*listing)->form = *form;
   CollectListing(parts, *listing, [parts, listing = *listing](base::Result<void> collected) {
-    if (!collected) return listing->call->Fail(collected.error());
+    if (!collected) return listing->call->Fail(collected.error(), listing->meta.continue_token);
     Send(parts, listing);
   });
 }

@@ -1,7 +1,5 @@
 #include "server/status_body.h"
 
-#include "codec/json.h"
-
 namespace berth::server {
 namespace {
 
@@ -56,13 +54,10 @@ Value FailureStatus(const base::Error& error) {
   return status;
 }
 
-ErrorAnswer AnswerTo(const base::Error& error, bool pretty) {
-  ErrorAnswer answer;
-  answer.code = base::HttpCode(error.reason);
-  answer.body = codec::WriteJson(FailureStatus(error), {.indent = pretty ? 2 : 0}) + "\n";
-  answer.retry_after = error.details ? error.details->retry_after_seconds : 0;
-  if (answer.code == 429 && answer.retry_after == 0) answer.retry_after = kDefaultRetryAfter;
-  return answer;
+int RetryAfter(const base::Error& error) {
+  const int seconds = error.details ? error.details->retry_after_seconds : 0;
+  const bool busy = error.reason == base::Reason::kTooManyRequests;
+  return seconds == 0 && busy ? kDefaultRetryAfter : seconds;
 }
 
 Value DeletedStatus(const base::Details& about) {

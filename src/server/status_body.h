@@ -11,13 +11,8 @@ namespace berth::server {
 /// The Status document of a failure, members in Kubernetes' order.
 codec::Value FailureStatus(const base::Error& error);
 
-/// What an error is answered with.
-struct ErrorAnswer {
-  int code = 500;
-  std::string body;     // JSON, with a newline at the end.
-  int retry_after = 0;  // Seconds, for the header; 0: none.
-};
-ErrorAnswer AnswerTo(const base::Error& error, bool pretty = false);
+/// Seconds for the header of that name; 0: none.
+int RetryAfter(const base::Error& error);
 
 /// The success Status that a delete is answered with for most kinds.
 codec::Value DeletedStatus(const base::Details& about);

@@ -47,7 +47,7 @@ class WatchSource final : public http::Source {
         plan_(std::move(plan)),
         signal_(parts.signals.For(plan_.scope.key)),
         cursor_(parts.hub, plan_.scope, plan_.after, [signal = signal_] { signal->Notify(); }),
-        next_bookmark_(clock_.Steady() + kBookmarkEvery) {
+        next_bookmark_(NextBookmark()) {
     if (plan_.initial != nullptr) initial_at_ = plan_.initial->Seek(plan_.scope.key);
   }
 

@@ -1,8 +1,11 @@
 #include "server/write.h"
 
-#include <atomic>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
+#include "base/mutex.h"
 #include "codec/read.h"
 #include "server/body.h"
 #include "server/list.h"
@@ -23,15 +26,16 @@ registry::CommonOptions Common(const Parts& parts, bool dry_run) {
   return {.dry_run = dry_run, .deadline = parts.clock.Steady() + kWriteTimeout};
 }
 
-/// Answers with the object a write left behind.
+/// Answers with the object a write left behind, or what a delete took away.
 registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const Form& form) {
-  return [parts, call, form](base::Result<registry::Outcome> outcome) {
+  const bool removes = call->request.method == "DELETE";
+  return [parts, call, form, removes](base::Result<registry::Outcome> outcome) {
     if (!outcome) return call->Fail(outcome.error());
     for (std::string& text : outcome->warnings) call->warnings.push_back(std::move(text));
     const Written& written = outcome->written;
     const int code = written.kind == Written::Kind::kCreated ? 201 : 200;
-    const int64_t revision =
-        written.kind == Written::Kind::kDeleted ? written.revision : written.object->Revision();
+    const bool gone = removes && written.kind == Written::Kind::kDeleted;
+    const int64_t revision = gone ? written.revision : written.object->Revision();
     call->Answer(code, ContentType(form),
                  RenderObject(form, *written.object, revision, parts.clock.Now()));
   };
@@ -48,6 +52,83 @@ std::string RenderDeleted(const Form& form, const state::Object& object) {
                            .uid = value ? std::string(codec::StringAt(*value, "metadata", "uid"))
                                         : std::string()}));
 }
+
+/// Deletes many objects, some at once, and answers with what they were. The first error ends it;
+/// one that is gone by now is as good as deleted.
+class Removal : public std::enable_shared_from_this<Removal> {
+ public:
+  Removal(const Parts& parts, CallPtr call, const Form& form, DeleteRequest request,
+          std::vector<state::ObjectPtr> objects, int64_t revision)
+      : parts_(parts),
+        call_(std::move(call)),
+        form_(form),
+        request_(std::move(request)),
+        objects_(std::move(objects)),
+        revision_(revision) {}
+
+  /// Begins with as many as may be under way. A delete that is answered at once comes here again
+  /// inside this call, and leaves the next one to it.
+  void Continue() EXCLUDES(mutex_) {
+    base::MutexLock lock(mutex_);
+    if (std::exchange(beginning_, true)) return;
+    while (under_way_ < kAtOnce && next_ < objects_.size() && !error_) {
+      const state::Object& object = *objects_[next_++];
+      ++under_way_;
+      lock.Unlock();
+      parts_.registry.Delete(
+          {.served = call_->route.served,
+           .name_space = std::string(object.Namespace()),
+           .name = std::string(object.Name())},
+          request_.options, Common(parts_, request_.dry_run),
+          [self = shared_from_this()](const base::Result<registry::Outcome>& outcome) {
+            self->OnDeleted(outcome);
+          });
+      lock.Lock();
+    }
+    beginning_ = false;
+    const bool finished = under_way_ == 0;
+    lock.Unlock();
+    if (finished) Answer();
+  }
+
+ private:
+  static constexpr size_t kAtOnce = 256;
+
+  void OnDeleted(const base::Result<registry::Outcome>& outcome) EXCLUDES(mutex_) {
+    {
+      base::MutexLock lock(mutex_);
+      --under_way_;
+      const bool failed = !outcome && outcome.error().reason != base::Reason::kNotFound;
+      if (failed && !error_) error_ = outcome.error();
+    }
+    Continue();
+  }
+
+  /// Once, when nothing is under way any more and nothing will be.
+  void Answer() EXCLUDES(mutex_) {
+    std::optional<base::Error> error;
+    {
+      base::MutexLock lock(mutex_);
+      error = error_;
+    }
+    if (error) return call_->Fail(*error);
+    call_->Answer(200, ContentType(form_),
+                  RenderList(form_, {.revision = revision_}, objects_, parts_.clock.Now()));
+  }
+
+  const Parts parts_;
+  const CallPtr call_;
+  const Form form_;
+  const DeleteRequest request_;
+  const std::vector<state::ObjectPtr> objects_;
+  const int64_t revision_;
+
+  base::Mutex mutex_;
+  bool beginning_ GUARDED_BY(mutex_) = false;
+  size_t next_ GUARDED_BY(mutex_) = 0;
+  size_t under_way_ GUARDED_BY(mutex_) = 0;
+  std::optional<base::Error> error_ GUARDED_BY(mutex_);
+};
 
 }  // namespace
 
@@ -115,42 +196,14 @@ void HandleDeleteCollection(const Parts& parts, const CallPtr& call) {
   if (!form) return call->Fail(form.error());
   const auto request = ReadDeleteOptions(*call);
   if (!request) return call->Fail(request.error());
-  CollectObjects(
-      parts, call,
-      [parts, call, form = *form, request = *request](
-          base::Result<std::vector<state::ObjectPtr>> objects, int64_t revision) {
-        if (!objects) return call->Fail(objects.error());
-        struct Progress {
-          std::vector<state::ObjectPtr> objects;
-          std::atomic<size_t> left = 0;
-          std::atomic<bool> failed = false;
-        };
-        auto progress = std::make_shared<Progress>();
-        progress->objects = *std::move(objects);
-        progress->left = progress->objects.size() + 1;
-        const auto one_less = [parts, call, form, revision, progress] {
-          if (--progress->left > 0 || progress->failed) return;
-          call->Answer(
-              200, ContentType(form),
-              RenderList(form, {.revision = revision}, progress->objects, parts.clock.Now()));
-        };
-        for (const state::ObjectPtr& object : progress->objects) {
-          registry::Target target{.served = call->route.served,
-                                  .name_space = std::string(object->Namespace()),
-                                  .name = std::string(object->Name())};
-          parts.registry.Delete(
-              std::move(target), request.options, Common(parts, request.dry_run),
-              [call, progress, one_less](const base::Result<registry::Outcome>& outcome) {
-                // One that is gone by now is as good as deleted.
-                if (!outcome && outcome.error().reason != base::Reason::kNotFound &&
-                    !progress->failed.exchange(true)) {
-                  call->Fail(outcome.error());
-                }
-                one_less();
-              });
-        }
-        one_less();
-      });
+  CollectObjects(parts, call,
+                 [parts, call, form = *form, request = *request](
+                     base::Result<std::vector<state::ObjectPtr>> objects, int64_t revision) {
+                   if (!objects) return call->Fail(objects.error());
+                   std::make_shared<Removal>(parts, call, form, request, *std::move(objects),
+                                             revision)
+                       ->Continue();
+                 });
 }
 
 }  // namespace berth::server
