@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Replays the golden corpus against `berth serve`, in both configurations it was recorded with.
 
-Scenarios named in passing.txt must pass; one that passes must be named there, so that nothing leaves
-the list unseen. The others wait for something the server does not have yet, which must be one of
-NEEDS. Prints what passes and what waits, group by group; --report FILE writes the same to a file,
---update writes the list anew.
+Scenarios named in passing.txt must pass; one that passes must be named there, so that nothing
+leaves the list unseen. The others wait for something the server does not have yet, which must be
+one of NEEDS. Prints what passes and what waits, group by group; --report FILE writes the same to a
+file, --update writes the list anew.
 """
 
 import argparse
@@ -35,7 +35,8 @@ class Scenario:
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
-        with open(os.path.join(GOLDEN, "expected", os.path.basename(path)), encoding="utf-8") as file:
+        expected = os.path.join(GOLDEN, "expected", os.path.basename(path))
+        with open(expected, encoding="utf-8") as file:
             self.answers = file.read()
         self.name = document["name"]
         self.methods = {step.get("method", "GET") for step in document["steps"]}
@@ -59,16 +60,15 @@ NEEDS = {
 
 
 def replay(stack):
-    """What became of each scenario: None if it passed, else the differences. Skipped are left out."""
+    """What became of each scenario: None if it passed, else the differences."""
     with tempfile.TemporaryDirectory() as folder:
         server = Server(folder, "--service-cluster-ip-range", RANGES[stack])
         try:
             report = os.path.join(folder, "golden.xml")
             run = subprocess.run(
-                [sys.executable, os.path.join(GOLDEN, "golden.py"), "replay", "--server", server.url,
-                 "--token", server.TOKEN, "--cacert", server.ca_file, "--stack", stack, "--differs",
-                 "--junit", report, os.path.join(GOLDEN, "scenarios"),
-                 os.path.join(GOLDEN, "expected")], stdout=subprocess.PIPE,
+                [sys.executable, "golden.py", "replay", "--server", server.url, "--token",
+                 server.TOKEN, "--cacert", server.ca_file, "--stack", stack, "--differs", "--junit",
+                 report, "scenarios", "expected"], cwd=GOLDEN, stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT, text=True, check=False)
             if run.returncode not in (0, 1) or server.process.poll() is not None:
                 raise SystemExit(f"{stack}: the replay broke off\n{run.stdout}\n{server.output()}")

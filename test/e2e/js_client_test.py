@@ -72,7 +72,8 @@ class Script:
 
     def all(self):
         """All steps and their results, to the end."""
-        steps = dict(json.loads(line) for line in iter(lambda: self.lines.get(timeout=PATIENCE), None))
+        lines = iter(lambda: self.lines.get(timeout=PATIENCE), None)
+        steps = dict(json.loads(line) for line in lines)
         if self.process.wait(PATIENCE) != 0:
             raise AssertionError(f"the script failed after {steps}: {self.process.stderr.read()}")
         return steps

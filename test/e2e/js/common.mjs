@@ -1,4 +1,4 @@
-// What the scripts share. Each prints lines of JSON, [step, result], which js_client_test.py checks.
+// What the scripts share. Each prints lines of JSON, [step, result], for js_client_test.py to check.
 import * as k8s from '@kubernetes/client-node';
 
 export const config = new k8s.KubeConfig();

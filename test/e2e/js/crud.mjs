@@ -18,7 +18,8 @@ async function services() {
     replaced.metadata.creationTimestamp.getTime() === made.metadata.creationTimestamp.getTime(),
     Number(replaced.metadata.resourceVersion) > Number(made.metadata.resourceVersion)]);
   const same = await core.replaceNamespacedService({ name: 'web', namespace, body: replaced });
-  print('replaced with the same', same.metadata.resourceVersion === replaced.metadata.resourceVersion);
+  print('replaced with the same',
+    same.metadata.resourceVersion === replaced.metadata.resourceVersion);
 
   print('conflict', await failure(
     () => core.replaceNamespacedService({ name: 'web', namespace, body: { ...made } })));
@@ -40,7 +41,8 @@ async function services() {
 
 async function lists() {
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    await core.createNamespacedService({ namespace, body: service(name, { odd: String('ace'.includes(name)) }) });
+    const body = service(name, { odd: String('ace'.includes(name)) });
+    await core.createNamespacedService({ namespace, body });
   }
   const pages = [];
   let token;
@@ -63,8 +65,8 @@ async function otherKinds() {
   const events = config.makeApiClient(k8s.EventsV1Api);
   const now = new k8s.V1MicroTime(1700000000123);
   await events.createNamespacedEvent({ namespace, body: {
-    metadata: { name: 'started' }, eventTime: now, action: 'Start', reason: 'Started', type: 'Normal',
-    reportingController: 'example.com/test', reportingInstance: 'one', note: 'up',
+    metadata: { name: 'started' }, type: 'Normal', eventTime: now, action: 'Start',
+    reason: 'Started', reportingController: 'example.com/test', reportingInstance: 'one', note: 'up',
     regarding: { kind: 'Service', name: 'web', namespace, apiVersion: 'v1' } } });
   const seen = await core.readNamespacedEvent({ name: 'started', namespace });
   print('event in both groups', [seen.message, seen.involvedObject.name, seen.eventTime]);

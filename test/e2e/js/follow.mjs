@@ -30,7 +30,8 @@ async function informer() {
   informer.on('error', (error) => print('disconnected', error.code ?? error.message));
   for await (const line of createInterface(process.stdin)) {
     if (line === 'start') await informer.start();
-    if (line === 'list') print('cache', informer.list().map((object) => object.metadata.name).sort());
+    const names = informer.list().map((object) => object.metadata.name).sort();
+    if (line === 'list') print('cache', names);
     if (line === 'stop') break;
   }
   await informer.stop();
