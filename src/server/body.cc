@@ -97,18 +97,25 @@ base::Result<DeleteRequest> Take(const Value& options) {
   return request;
 }
 
-Value OptionsOf(const Query& query) {
+base::Result<Value> OptionsOf(const Query& query) {
   Value options = codec::Object();
   codec::Array dry_run;
   for (const std::string_view each : query.All("dryRun")) {
     if (!each.empty()) dry_run.emplace_back(each);
   }
   if (!dry_run.empty()) options.Set("dryRun", std::move(dry_run));
-  for (const char* name : {"propagationPolicy"}) {
-    if (const std::string* text = query.Find(name)) options.Set(name, *text);
+  if (const std::string* policy = query.Find("propagationPolicy")) {
+    options.Set("propagationPolicy", *policy);
   }
   if (query.Find("orphanDependents") != nullptr) {
     options.Set("orphanDependents", query.Flag("orphanDependents"));
+  }
+  if (const std::string_view uid = query.Get("uid"); !uid.empty()) {
+    codec::SetAt(options, {"preconditions", "uid"}, uid);
+  }
+  if (const std::string_view grace = query.Get("gracePeriodSeconds"); !grace.empty()) {
+    const auto seconds = ParseInt(grace);
+    if (!seconds) return tl::unexpected(seconds.error());
   }
   return options;
 }
@@ -138,7 +145,7 @@ base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
 }
 
 base::Result<DeleteRequest> ReadDeleteOptions(const Call& call) {
-  if (call.request.body.empty()) return Take(OptionsOf(call.query));
+  if (call.request.body.empty()) return OptionsOf(call.query).and_then(Take);
   const auto media = BodyMedia(call.Header("content-type"));
   if (!media) return tl::unexpected(media.error());
   // Any version of it will do: the options are the same in all.

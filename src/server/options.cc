@@ -17,24 +17,6 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
-base::Result<int64_t> ParseInt(std::string_view text) {
-  int64_t value = 0;
-  const bool plus = text.starts_with('+') && !text.starts_with("+-");
-  const auto [end, error] =
-      std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    return base::Fail(
-        base::Reason::kBadRequest,
-        fmt::format("strconv.ParseInt: parsing {}: value out of range", base::GoQuoted(text)));
-  }
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return base::Fail(
-        base::Reason::kBadRequest,
-        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", base::GoQuoted(text)));
-  }
-  return value;
-}
-
 /// "" and "0" included; the error is the text upstream has for it.
 base::Result<int64_t> ParseVersion(std::string_view text) {
   uint64_t value = 0;
@@ -157,6 +139,24 @@ std::optional<std::string> UnprintableIn(std::string_view text) {
 }
 
 }  // namespace
+
+base::Result<int64_t> ParseInt(std::string_view text) {
+  int64_t value = 0;
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");
+  const auto [end, error] =
+      std::from_chars(text.data() + (plus ? 1 : 0), text.data() + text.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("strconv.ParseInt: parsing {}: value out of range", base::GoQuoted(text)));
+  }
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return base::Fail(
+        base::Reason::kBadRequest,
+        fmt::format("strconv.ParseInt: parsing {}: invalid syntax", base::GoQuoted(text)));
+  }
+  return value;
+}
 
 base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
                           std::string_view message) {

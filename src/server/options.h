@@ -53,6 +53,9 @@ struct ContinueToken {
 std::string WriteContinueToken(const ContinueToken& token);
 base::Result<ContinueToken> ReadContinueToken(std::string_view text);
 
+/// A number as Go reads it; kBadRequest in its words.
+base::Result<int64_t> ParseInt(std::string_view text);
+
 /// An Invalid error about a query's options: `ListOptions.meta.k8s.io "" is invalid: ...`.
 base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
                           std::string_view message);
