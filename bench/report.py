@@ -2,7 +2,8 @@
 """Runs the benchmark programs and prints their figures beside their bars.
 
 Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names: those of
-alloc_bench, and store/embedded, store/etcd, store/watch and store/open.
+alloc_bench, store/embedded, store/etcd, store/watch and store/open, and api/get, api/create, api/list,
+api/watch and api/start.
 Each benchmark of the index runs several times, interleaved with the others; the best run is shown,
 because noise only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a
 person to read.
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 
+import api_report
 import store_report
 
 REPETITIONS = 7
@@ -96,6 +98,7 @@ def main():
         print_picks(results)
         print_builds(results)
     store_report.report(build / "bench", re.compile(pattern))
+    api_report.report(build.resolve(), re.compile(pattern))
 
 
 if __name__ == "__main__":

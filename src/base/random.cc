@@ -5,6 +5,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <string_view>
 
 namespace berth::base {
 namespace {
@@ -64,6 +65,22 @@ U128 UniformWide(Random& random, U128 bound) {
     const U128 draw = MakeU128(high, random.Next());
     if (draw < bound) return draw;
   }
+}
+
+std::string NewUuid(Random& random) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const std::array<uint64_t, 2> halves = {
+      (random.Next() & ~uint64_t{0xf000}) | 0x4000,                 // Version 4,
+      (random.Next() & ~(uint64_t{3} << 62)) | uint64_t{2} << 62};  // of the usual variant.
+  std::string text;
+  text.reserve(36);
+  for (size_t byte = 0; byte < 16; ++byte) {
+    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) text.push_back('-');
+    const uint64_t value = halves.at(byte / 8) >> 8 * (7 - byte % 8);
+    text.push_back(kDigits[value >> 4 & 0xf]);
+    text.push_back(kDigits[value & 0xf]);
+  }
+  return text;
 }
 
 }  // namespace berth::base

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "base/uint128.h"
 
@@ -36,5 +37,8 @@ class SeededRandom final : public Random {
 /// A number below `bound`, each exactly equally likely. `bound` must not be 0.
 uint64_t Uniform(Random& random, uint64_t bound);
 U128 UniformWide(Random& random, U128 bound);
+
+/// A random UUID (version 4) as text.
+std::string NewUuid(Random& random);
 
 }  // namespace berth::base

@@ -115,5 +115,19 @@ TEST(UniformWide, TheLargestBoundIsUniform) {
             kLimit15Degrees);
 }
 
+TEST(NewUuid, IsOfVersionFour) {
+  SeededRandom random(9);
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string uuid = NewUuid(random);
+    ASSERT_EQ(uuid.size(), 36u);
+    for (const size_t dash : {8u, 13u, 18u, 23u}) EXPECT_EQ(uuid[dash], '-');
+    EXPECT_EQ(uuid.find_first_not_of("0123456789abcdef-"), std::string::npos);
+    EXPECT_EQ(uuid[14], '4');
+    EXPECT_NE(std::string("89ab").find(uuid[19]), std::string::npos) << uuid;
+    EXPECT_TRUE(seen.insert(uuid).second);
+  }
+}
+
 }  // namespace
 }  // namespace berth::base

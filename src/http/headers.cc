@@ -17,12 +17,18 @@ void Headers::Add(std::string_view name, std::string_view value) {
   fields_.push_back({.begin = static_cast<uint32_t>(text_.size()),
                      .name_size = static_cast<uint32_t>(name.size()),
                      .value_size = static_cast<uint32_t>(value.size())});
+  if (text_.empty()) text_.reserve(256);  // All of most requests' and answers'.
   for (const char c : name) text_ += BreaksLine(c) ? '-' : Lower(c);
   const size_t value_at = text_.size();
   text_ += value;
   for (size_t i = value_at; i < text_.size(); ++i) {
     if (BreaksLine(text_[i])) text_[i] = ' ';
   }
+}
+
+void Headers::AddUnique(std::string_view name, std::string_view value) {
+  Add(name, value);
+  fields_.back().unique = true;
 }
 
 std::optional<std::string_view> Headers::Find(std::string_view name) const {
@@ -44,7 +50,8 @@ Header Headers::operator[](size_t i) const {
   const Field& field = fields_[i];
   const std::string_view text = text_;
   return {.name = text.substr(field.begin, field.name_size),
-          .value = text.substr(field.begin + field.name_size, field.value_size)};
+          .value = text.substr(field.begin + field.name_size, field.value_size),
+          .unique = field.unique};
 }
 
 }  // namespace berth::http

@@ -16,6 +16,7 @@ namespace berth::http {
 struct Header {
   std::string_view name;
   std::string_view value;
+  bool unique = false;
 };
 
 class Headers {
@@ -26,6 +27,10 @@ class Headers {
   /// Appends a field. The name is lowered. What could break out of a header line (CR, LF, NUL)
   /// becomes a space, so a value may come from anywhere.
   void Add(std::string_view name, std::string_view value);
+
+  /// The same for a value that will not come again, which HTTP/2 then does not remember in place of
+  /// those that do.
+  void AddUnique(std::string_view name, std::string_view value);
 
   /// The first value of `name`, which is given in lower case.
   std::optional<std::string_view> Find(std::string_view name) const;
@@ -43,6 +48,7 @@ class Headers {
     uint32_t begin = 0;
     uint32_t name_size = 0;
     uint32_t value_size = 0;
+    bool unique = false;
   };
 
   std::string text_;

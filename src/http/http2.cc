@@ -19,13 +19,13 @@ constexpr int32_t kConnectionWindow = 1 << 20;          // and on the connection
 constexpr size_t kConnectionBodies = size_t{16} << 20;  // Bodies being read on one connection.
 constexpr size_t kHeaderOverhead = 32;                  // Per field, as HTTP/2 counts.
 
-nghttp2_nv Field(std::string_view name, std::string_view value) {
+nghttp2_nv Field(std::string_view name, std::string_view value, bool unique = false) {
   // nghttp2 takes copies and does not write; its types just do not say so.
   return {.name = reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
           .value = reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())),
           .namelen = name.size(),
           .valuelen = value.size(),
-          .flags = NGHTTP2_NV_FLAG_NONE};
+          .flags = static_cast<uint8_t>(unique ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)};
 }
 
 std::string_view View(const uint8_t* bytes, size_t length) {
@@ -37,9 +37,9 @@ std::string_view View(const uint8_t* bytes, size_t length) {
 struct Http2::Callbacks {
   static Http2& Self(void* user_data) { return *static_cast<Http2*>(user_data); }
 
-  static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd*, void* user_data) {
+  static int OnBeginFrame(nghttp2_session*, const nghttp2_frame_hd* head, void* user_data) {
     Self(user_data).greeted_ = true;
-    return 0;
+    return Self(user_data).OnBeginFrame(head->type);
   }
   static int OnBeginHeaders(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
     return Self(user_data).OnBeginHeaders(*frame);
@@ -161,11 +161,17 @@ void Http2::Receive(std::string_view bytes) {
       dead_ = true;
       return;
     }
-    const bool flood = used == NGHTTP2_ERR_FLOODED || used == NGHTTP2_ERR_TOO_MANY_SETTINGS;
+    const bool flood = used == NGHTTP2_ERR_FLOODED || used == NGHTTP2_ERR_TOO_MANY_SETTINGS ||
+                       used == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
     if (flood) env_.counters.h2_abuses.Add();
     Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : NGHTTP2_PROTOCOL_ERROR);
   }
   if (nghttp2_session_want_write(session_) != 0) host_.OnOutput();
+}
+
+/// OnFrame never sees PRIORITY: since we announce that we have none, nghttp2 passes over it.
+int Http2::OnBeginFrame(uint8_t type) {
+  return type != NGHTTP2_PRIORITY || guard_.OnControl(env_.clock.Steady()) ? 0 : Abuse();
 }
 
 int Http2::OnBeginHeaders(const nghttp2_frame& frame) {
@@ -232,8 +238,6 @@ int Http2::OnFrame(const nghttp2_frame& frame) {
       return guard_.OnReset(env_.clock.Steady()) ? 0 : Abuse();
     case NGHTTP2_PING:
     case NGHTTP2_SETTINGS:
-    case NGHTTP2_PRIORITY:
-    case NGHTTP2_PRIORITY_UPDATE:
       return guard_.OnControl(env_.clock.Steady()) ? 0 : Abuse();
     default:
       return 0;
@@ -334,17 +338,19 @@ void Http2::ReleaseBody(Exchange& exchange) {
 void Http2::Submit(Exchange& exchange, const Response& head, std::optional<size_t> length) {
   exchange.phase = Exchange::Phase::kAnswering;
   exchange.progress = env_.clock.Steady();
-  const std::string code = fmt::format("{:03}", head.code);
-  const std::string length_text = length ? fmt::format("{}", *length) : "";
+  const fmt::format_int code(head.code);
+  const fmt::format_int length_text(length.value_or(0));
   std::vector<nghttp2_nv> fields;
   fields.reserve(head.headers.size() + 3);
-  fields.push_back(Field(":status", code));
+  fields.push_back(Field(":status", {code.data(), code.size()}));
   for (size_t i = 0; i < head.headers.size(); ++i) {
     const Header header = head.headers[i];
-    if (!IsConnectionHeader(header.name)) fields.push_back(Field(header.name, header.value));
+    if (!IsConnectionHeader(header.name)) {
+      fields.push_back(Field(header.name, header.value, header.unique));
+    }
   }
   fields.push_back(Field("date", env_.date.At(env_.clock.Now())));
-  if (length) fields.push_back(Field("content-length", length_text));
+  if (length) fields.push_back(Field("content-length", {length_text.data(), length_text.size()}));
   nghttp2_data_provider provider = {.source = {.ptr = nullptr}, .read_callback = Callbacks::Read};
   const bool empty = !exchange.flow->is_stream() && exchange.flow->ended();
   if (nghttp2_submit_response(session_, exchange.id, fields.data(), fields.size(),

@@ -58,6 +58,7 @@ class Http2 final : public Protocol {
 
   Exchange* Find(int32_t id);
   int OnHeader(int32_t id, std::string_view name, std::string_view value);
+  int OnBeginFrame(uint8_t type);
   int OnBeginHeaders(const nghttp2_frame& frame);
   void OnHeadEnd(Exchange& exchange, bool end);
   void OnData(int32_t id, std::string_view bytes);

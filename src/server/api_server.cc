@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/go_text.h"
 #include "codec/json.h"
+#include "http/head.h"
 #include "http/limits.h"
 #include "server/list.h"
 #include "server/options.h"
@@ -24,6 +26,9 @@ constexpr const char* kKubernetesVersion = "v1.36.4";
 constexpr const char* kText = "text/plain; charset=utf-8";
 constexpr const char* kJson = "application/json";
 
+/// For how long a document may be kept whose address has its hash.
+constexpr std::chrono::hours kHashedLife{365 * 24};
+
 bool IsHealth(std::string_view path) {
   for (const std::string_view each : {"/healthz", "/livez", "/readyz"}) {
     if (path == each || path.starts_with(std::string(each) + "/")) return true;
@@ -39,10 +44,12 @@ std::string LowerCase(std::string_view text) {
 }
 
 /// 304 when the client has it already.
-void AnswerDocument(Call& call, const Document& document, std::string_view cache_control) {
+void AnswerDocument(Call& call, const Document& document, std::string_view cache_control,
+                    std::string_view expires = {}) {
   http::Response response;
   response.headers.Add("content-type", document.content_type);
   response.headers.Add("cache-control", cache_control);
+  if (!expires.empty()) response.headers.Add("expires", expires);
   if (!document.etag.empty()) {
     response.headers.Add("etag", document.etag);
     response.headers.Add("vary", "Accept");
@@ -105,10 +112,7 @@ void ApiServer::AddPath(std::string path, Extra extra) {
 
 std::string ApiServer::NewId() {
   base::MutexLock lock(mutex_);
-  const uint64_t high = random_.Next();
-  const uint64_t low = random_.Next();
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, high >> 16 & 0xffff,
-                     high & 0xffff, low >> 48, low & 0xffff'ffff'ffff);
+  return base::NewUuid(random_);
 }
 
 http::Response ApiServer::BadRequest(int code, std::string_view text) {
@@ -259,7 +263,10 @@ void ApiServer::ServeOpenApiV3(const CallPtr& call) {
     response.headers.Add("location", fmt::format("{}/{}?hash={}", kRoot, rest, right));
     return call->AnswerHeaders(std::move(response));
   }
-  AnswerDocument(*call, *document, "public, immutable");
+  // kubectl's cache goes by this header alone: without it, it asks again at every command.
+  http::DateText date;
+  AnswerDocument(*call, *document, "public, immutable",
+                 date.At(parts_.clock.Now() + kHashedLife));
 }
 
 void ApiServer::ServeOpenApiV2(const CallPtr& call) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "server/query.h"
@@ -12,8 +13,9 @@ namespace {
 /// More than any path of ours has.
 constexpr size_t kMaxSegments = 16;
 
-std::vector<std::string> Segments(std::string_view path) {
-  std::vector<std::string> segments;
+std::vector<std::string_view> Segments(std::string_view path) {
+  std::vector<std::string_view> segments;
+  segments.reserve(8);
   while (!path.empty() && segments.size() <= kMaxSegments) {
     if (path.front() == '/') path.remove_prefix(1);
     const size_t end = std::min(path.find('/'), path.size());
@@ -30,7 +32,7 @@ bool IsNamespaceSubresource(std::string_view text) {
 }
 
 /// What follows group and version. False when it is no path of a resource.
-bool TakeResource(const std::vector<std::string>& parts, Route& route) {
+bool TakeResource(std::span<const std::string_view> parts, Route& route) {
   size_t at = 0;
   if (parts[0] == "namespaces" && parts.size() >= 3 &&
       !(parts.size() == 3 && IsNamespaceSubresource(parts[2]))) {
@@ -72,10 +74,10 @@ Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   // one.
   const std::string path = PercentDecode(escaped, false).value_or(std::string(escaped));
   route.path = path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
-  std::vector<std::string> segments = Segments(path);
+  const std::vector<std::string_view> segments = Segments(path);
   if (segments.empty() || (segments[0] != "api" && segments[0] != "apis")) return route;
   const size_t names = segments[0] == "api" ? 2 : 3;
-  const auto views = kinds.Views();
+  const auto& views = kinds.Views();
   if (segments[0] == "apis" && segments.size() > 1) {
     route.group = segments[1];
     const bool known = std::any_of(views.begin(), views.end(), [&](const api::Kind* kind) {
@@ -94,8 +96,7 @@ Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   if (known && segments.size() == names) return route;
   route.kind = Route::Kind::kUnknownResource;
   if (!known) return route;
-  segments.erase(segments.begin(), segments.begin() + static_cast<std::ptrdiff_t>(names));
-  if (!TakeResource(segments, route)) return route;
+  if (!TakeResource(std::span(segments).subspan(names), route)) return route;
   const auto served = kinds.Find(route.group, route.version, route.resource);
   if (!served || !Fits(route, served->Kind())) return route;
   route.served = *served;
