@@ -265,8 +265,7 @@ void ApiServer::ServeOpenApiV3(const CallPtr& call) {
   }
   // kubectl's cache goes by this header alone: without it, it asks again at every command.
   http::DateText date;
-  AnswerDocument(*call, *document, "public, immutable",
-                 date.At(parts_.clock.Now() + kHashedLife));
+  AnswerDocument(*call, *document, "public, immutable", date.At(parts_.clock.Now() + kHashedLife));
 }
 
 void ApiServer::ServeOpenApiV2(const CallPtr& call) {

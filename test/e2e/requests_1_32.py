@@ -1,0 +1,211 @@
+"""The requests of kubectl 1.32 without kubectl: headers, protobuf bodies, both protocols.
+
+Http1 keeps one connection open, as kubectl does where it is not offered HTTP/2; Http2 is curl,
+since Python has no HTTP/2. Both answer with code, headers and body, and follow a watch line by
+line.
+"""
+
+import gzip
+import http.client
+import json
+import subprocess
+import tempfile
+
+JSON = "application/json"
+ANY = "application/json, */*"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+PROTOBUF_OR_JSON = "application/vnd.kubernetes.protobuf,application/json"
+TABLE = ("application/json;as=Table;v=v1;g=meta.k8s.io,"
+         "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json")
+DISCOVERY = ("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"
+             "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+             "application/json")
+OLD_DISCOVERY = ("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
+                 "application/json")
+OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+
+
+def kubectl_headers(command, accept, **more):
+    return {"Accept": accept, "Accept-Encoding": "gzip",
+            "User-Agent": "kubectl/v1.32.4 (linux/amd64) kubernetes/59526cd",
+            "Kubectl-Command": f"kubectl {command}",
+            "Kubectl-Session": "c9e2fd84-7f4d-4ba4-a3a1-1b2ad1d45b58",
+            **{name.replace("_", "-"): value for name, value in more.items()}}
+
+
+class Reply:
+    """An answer; `headers` has lower-case names and a list of values each."""
+
+    def __init__(self, code, headers, body):
+        self.code = code
+        self.headers = {}
+        for name, value in headers:
+            self.headers.setdefault(name.lower(), []).append(value)
+        self.body = gzip.decompress(body) if self.header("content-encoding") == "gzip" else body
+
+    def header(self, name):
+        return ", ".join(self.headers.get(name, []))
+
+    @property
+    def media(self):
+        return self.header("content-type")
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def __repr__(self):
+        return f"{self.code} {self.headers} {self.body[:1000]!r}"
+
+
+class Http1:
+    """HTTP/1.1 on one connection; a watch has its own."""
+
+    def __init__(self, server):
+        self.server = server
+        self.connection = server.connection()
+
+    def send(self, method, path, headers, body=None, chunked=False):
+        headers = {**headers, "Authorization": f"Bearer {self.server.TOKEN}"}
+        data = iter([body[:7], body[7:]]) if chunked else body
+        self.connection.request(method, path, body=data, headers=headers, encode_chunked=chunked)
+        response = self.connection.getresponse()
+        return Reply(response.status, response.getheaders(), response.read())
+
+    def watch(self, path, headers):
+        return Http1Watch(self.server, path, headers)
+
+    def close(self):
+        self.connection.close()
+
+
+class Http1Watch:
+
+    def __init__(self, server, path, headers):
+        self.connection = server.connection()
+        self.connection.request(
+            "GET", path, headers={**headers, "Authorization": f"Bearer {server.TOKEN}"})
+        self.response = self.connection.getresponse()
+
+    def next(self):
+        """The next event, or None at the end."""
+        line = self.response.readline()
+        return json.loads(line) if line else None
+
+    def close(self):
+        self.connection.close()
+
+
+class Http2:
+    """HTTP/2 by curl, which is told to accept nothing less."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def command(self, method, path, headers, more):
+        words = ["curl", "--silent", "--show-error", "--no-buffer", "--http2", "--cacert",
+                 self.server.ca_file, "--request", method]
+        for name, value in headers.items():
+            words += ["--header", f"{name}: {value}"]
+        return [*words, "--header", f"Authorization: Bearer {self.server.TOKEN}", *more,
+                self.server.url + path]
+
+    def send(self, method, path, headers, body=None, chunked=False):
+        # HTTP/2 has no other way than in pieces; `chunked` only leaves the length away.
+        more = []
+        if body is not None:
+            headers = {"Content-Type": "", "Expect": "", **headers}
+            more = ["--upload-file", "-"] if chunked else ["--data-binary", "@-"]
+        with tempfile.NamedTemporaryFile() as head:
+            run = subprocess.run(
+                self.command(method, path, headers, [*more, "--dump-header", head.name]),
+                input=body, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+            lines = head.read().decode("latin-1").splitlines()
+        if run.returncode != 0:
+            raise http.client.HTTPException(run.stderr.decode())
+        protocol, code = lines[0].split()[:2]
+        if protocol != "HTTP/2":
+            raise http.client.HTTPException(f"{protocol} was spoken")
+        fields = [line.split(": ", 1) for line in lines[1:] if ": " in line]
+        return Reply(int(code), fields, run.stdout)
+
+    def watch(self, path, headers):
+        return Http2Watch(self.command("GET", path, headers, []))
+
+    def close(self):
+        pass
+
+
+class Http2Watch:
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+
+    def next(self):
+        line = self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+# Protobuf, as gogo's writer does it: fields that are not pointers are there even when empty.
+
+def varint(number):
+    out = bytearray()
+    while number > 0x7f:
+        out.append(number & 0x7f | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def field(number, value):
+    """One field: an integer, a string, or a message given as bytes."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    data = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def message(*values):
+    """The fields 1, 2, ... with these values; None leaves one out, a list repeats it."""
+    out = b""
+    for number, value in enumerate(values, 1):
+        for each in value if isinstance(value, list) else [value]:
+            out += field(number, each) if each is not None else b""
+    return out
+
+
+def string_map(entries):
+    return [message(key, value) for key, value in sorted(entries.items())]
+
+
+def metadata(name, labels=None):
+    return message(name, "", "", "", "", "", 0, b"", None, None, string_map(labels or {}))
+
+
+def envelope(api_version, kind, raw):
+    return b"k8s\0" + message(message(api_version, kind), raw, "", "")
+
+
+def namespace_body(name):
+    """`kubectl create namespace NAME`."""
+    return envelope("v1", "Namespace", message(metadata(name), b"", message("")))
+
+
+def service_body(name, port, target, service_type="ClusterIP", cluster_ip=""):
+    """`kubectl create service TYPE NAME --tcp=PORT:TARGET`; a target may have a name."""
+    named = isinstance(target, str)
+    to = message(int(named), 0 if named else target, target if named else "")
+    ports = message(f"{port}-{target}", "TCP", port, to, 0)
+    spec = message([ports], string_map({"app": name}), cluster_ip, service_type, None, None, "", "",
+                   None, "", "", 0, 0)
+    return envelope("v1", "Service", message(metadata(name, {"app": name}), spec,
+                                             message(message())))
+
+
+def delete_options_body(policy):
+    """DeleteOptions as typed Go clients send them."""
+    return envelope("v1", "DeleteOptions", message(None, None, None, policy))
