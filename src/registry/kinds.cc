@@ -11,7 +11,9 @@ namespace berth::registry {
 namespace {
 
 /// A stored value as clients see it.
-base::Result<state::WireText> ToWire(const api::Kind& kind, std::string_view stored) {
+base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
+                                     std::string_view stored) {
+  const api::Kind& kind = *row.kind;
   auto decoded = codec::DecodeStored(stored);
   if (!decoded) return tl::unexpected(std::move(decoded.error()));
   if (decoded->kind != &kind) {
@@ -19,6 +21,7 @@ base::Result<state::WireText> ToWire(const api::Kind& kind, std::string_view sto
         base::Reason::kInternalError,
         std::string("holds an object of another kind: ") + std::string(decoded->kind->kind));
   }
+  if (row.strategy.decorate != nullptr) row.strategy.decorate(decoded->object, settings);
   codec::WireJson wire = codec::EncodeJson(decoded->object, *kind.message,
                                            {.api_version = kind.api_version, .kind = kind.kind});
   return state::WireText{
@@ -64,14 +67,15 @@ std::optional<Served> Kinds::Find(std::string_view group, std::string_view versi
   return std::nullopt;
 }
 
-state::Resources Kinds::MakeResources() const {
+state::Resources Kinds::MakeResources(const Settings& settings) const {
   std::vector<state::Resource> resources;
   for (const Row& row : rows_) {
-    resources.push_back(
-        {.name = std::string(row.kind->plural),
-         .prefix = row.prefix,
-         .namespaced = row.kind->namespaced,
-         .decode = [kind = row.kind](std::string_view stored) { return ToWire(*kind, stored); }});
+    resources.push_back({.name = std::string(row.kind->plural),
+                         .prefix = row.prefix,
+                         .namespaced = row.kind->namespaced,
+                         .decode = [row, settings](std::string_view stored) {
+                           return ToWire(row, settings, stored);
+                         }});
   }
   return state::Resources(std::move(resources));
 }

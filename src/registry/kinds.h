@@ -50,6 +50,8 @@ struct Strategy {
   std::vector<std::string> (*warn)(const codec::Value&, Door) = nullptr;
   /// Families and the like that are decided before validation, and may fail.
   rules::FieldErrors (*complete)(codec::Value&, const codec::Value* old, const Settings&) = nullptr;
+  /// Before it is shown or stored: what older versions did not write, or showed differently.
+  void (*decorate)(codec::Value&, const Settings&) = nullptr;
   bool put_creates = false;            // A PUT of what is not there makes it.
   bool needs_version = false;          // A PUT must say which version it replaces.
   bool delete_returns_object = false;  // Else a Status.
@@ -91,7 +93,7 @@ class Kinds {
   const std::vector<const api::Kind*>& Views() const { return views_; }
 
   /// What state needs to follow them.
-  state::Resources MakeResources() const;
+  state::Resources MakeResources(const Settings& settings = {}) const;
 
  private:
   std::vector<Row> rows_;

@@ -46,6 +46,31 @@ TEST(Kinds, StoredBytesOfAnotherKindAreNotShown) {
   EXPECT_THAT(right->text, HasSubstr(R"("kind":"Service")"));
 }
 
+TEST(Kinds, ServicesOfOlderVersionsAreShownAsToday) {
+  const Kinds kinds;
+  const Settings settings = {.families = {ip::Family::kV6, ip::Family::kV4}};
+  const state::Resources resources = kinds.MakeResources(settings);
+  const auto& decode = resources.At(kinds.Find("", "v1", "services")->row->resource).decode;
+  const auto text = [&decode](const std::string& spec) {
+    return decode(R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"a"},"spec":)" + spec +
+                  "}")
+        ->text;
+  };
+  EXPECT_THAT(text(R"({"clusterIP":"10.0.0.1"})"), HasSubstr(R"("clusterIPs":["10.0.0.1"])"));
+  EXPECT_THAT(text(R"({"clusterIP":"None","selector":{"a":"b"}})"),
+              HasSubstr(R"("ipFamilies":["IPv6"])"))
+      << "by the families of this server";
+}
+
+TEST_F(RegistryTest, TrafficPolicyOfAnExternalNameIsNotShown) {
+  const std::string body =
+      "{'metadata':{'name':'a'},'spec':{'type':'ExternalName','externalName':'x.io',"
+      "'internalTrafficPolicy':'Local'}}";
+  Must(Create(Service(""), body));
+  EXPECT_FALSE(codec::HasAt(*Get(Service("a")), "spec", "internalTrafficPolicy"));
+  EXPECT_THAT(Text(Update(Service("a"), body)), HasSubstr("unchanged"));
+}
+
 class EventViews : public RegistryTest {
  protected:
   const Target core_ = At("events", "shop", "e");

@@ -199,6 +199,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Value& ob
     for (std::string& text : strategy.warn(object, Door::kMain))
       warnings.push_back(std::move(text));
   }
+  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
   return std::nullopt;
 }
 
@@ -391,6 +392,7 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
       change.warnings.push_back(std::move(text));
     }
   }
+  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
   return std::nullopt;
 }
 

@@ -69,6 +69,9 @@ Strategy ServiceStrategy() {
     if (door == Door::kStatus) return rules::ValidateServiceStatusUpdate(object, old);
     return rules::ValidateServiceUpdate(object, old);
   };
+  strategy.decorate = [](Value& object, const Settings& settings) {
+    rules::DecorateService(object, settings.families);
+  };
   strategy.warn = [](const Value& object, Door door) {
     return door == Door::kStatus ? rules::ServiceStatusWarnings(object)
                                  : rules::ServiceWarnings(object);

@@ -67,7 +67,7 @@ struct Node::Parts {
         base::Logger& log, server::TokenTable tokens, std::unique_ptr<obs::AuditLog> the_audit)
       : engine(std::move(the_engine)),
         audit(std::move(the_audit)),
-        resources(kinds.MakeResources()),
+        resources(kinds.MakeResources(SettingsOf(options.settings))),
         past(*engine, resources),
         hub(past, resources, {}),
         follower(*engine, resources, {&hub},
