@@ -50,4 +50,14 @@ std::string_view ReasonText(Reason reason) { return Row(reason).text; }
 
 int HttpCode(Reason reason) { return Row(reason).code; }
 
+Error TooManyRequests() {
+  return {.reason = Reason::kTooManyRequests,
+          .message = "too many requests, please try again later",
+          .details = Details{.retry_after_seconds = 1}};
+}
+
+Error ShuttingDown() {
+  return {.reason = Reason::kServiceUnavailable, .message = "the server is shutting down"};
+}
+
 }  // namespace berth::base

@@ -68,4 +68,9 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
+/// What is said when a bound is reached: 429, with when to try again.
+Error TooManyRequests();
+/// What is said to those who wait when the server ends.
+Error ShuttingDown();
+
 }  // namespace berth::base

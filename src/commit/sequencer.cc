@@ -8,15 +8,6 @@
 namespace berth::commit {
 namespace {
 
-base::Error ClosedError() {
-  return {.reason = base::Reason::kServiceUnavailable, .message = "the server is shutting down"};
-}
-
-base::Error TooManyError() {
-  return {.reason = base::Reason::kTooManyRequests,
-          .message = "too many requests, please try again later"};
-}
-
 base::Error TimeoutError() {
   return {.reason = base::Reason::kTimeout,
           .message = "Timeout: request did not complete within the allotted timeout"};
@@ -40,10 +31,10 @@ void Sequencer::Impl::Submit(Write write, Done done) {
 /// Nothing: it waits, or is the first of its object.
 std::optional<base::Error> Sequencer::Impl::Enqueue(const OpPtr& op, bool& first) {
   base::MutexLock lock(mutex_);
-  if (closed_) return ClosedError();
-  if (waiting_ >= options_.max_waiting) return TooManyError();
+  if (closed_) return base::ShuttingDown();
+  if (waiting_ >= options_.max_waiting) return base::TooManyRequests();
   Lane& lane = lanes_[op->write.key];
-  if (lane.queue.size() >= options_.max_waiting_per_key) return TooManyError();
+  if (lane.queue.size() >= options_.max_waiting_per_key) return base::TooManyRequests();
   first = lane.queue.empty();
   lane.queue.push_back(op);
   ++waiting_;
@@ -145,7 +136,7 @@ void Sequencer::Impl::Close() {
     lanes_.clear();
     deadlines_.clear();
   }
-  for (const Done& done : open) done(tl::unexpected(ClosedError()));
+  for (const Done& done : open) done(tl::unexpected(base::ShuttingDown()));
 }
 
 Sequencer::Stats Sequencer::Impl::GetStats() const {

@@ -291,9 +291,7 @@ void ApiServer::ServeResource(const CallPtr& call) {
   if (!watches) {
     call->ticket = (writes ? writes_ : reads_).Take(call->attributes.user.name);
     if (!call->ticket) {
-      return call->Fail({.reason = base::Reason::kTooManyRequests,
-                         .message = "too many requests, please try again later",
-                         .details = base::Details{.retry_after_seconds = 1}});
+      return call->Fail(base::TooManyRequests());
     }
   }
   if (verb == "get") return HandleGet(parts_, call);

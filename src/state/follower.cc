@@ -11,15 +11,6 @@
 namespace berth::state {
 namespace {
 
-base::Error ClosedError() {
-  return {.reason = base::Reason::kServiceUnavailable, .message = "the server is shutting down"};
-}
-
-base::Error TooManyError() {
-  return {.reason = base::Reason::kTooManyRequests,
-          .message = "too many requests, please try again later"};
-}
-
 /// As Kubernetes words a resourceVersion that the store has not reached; clients look at the cause.
 base::Error NotReachedError(int64_t wanted, int64_t current) {
   return {.reason = base::Reason::kTimeout,
@@ -65,8 +56,8 @@ void Follower::Impl::Stop() {
     catchers.swap(catchers_);
     timers.swap(timers_);
   }
-  for (auto& [revision, waiter] : waiters) waiter.done(tl::unexpected(ClosedError()));
-  for (Catcher& catcher : catchers) catcher.done(tl::unexpected(ClosedError()));
+  for (auto& [revision, waiter] : waiters) waiter.done(tl::unexpected(base::ShuttingDown()));
+  for (Catcher& catcher : catchers) catcher.done(tl::unexpected(base::ShuttingDown()));
 }
 
 void Follower::Impl::Wake() {
@@ -103,8 +94,8 @@ bool Follower::Impl::TooMany() const {
 
 std::optional<base::Error> Follower::Impl::Refusal() const {
   base::MutexLock lock(mutex_);
-  if (stopped_) return ClosedError();
-  if (TooMany()) return TooManyError();
+  if (stopped_) return base::ShuttingDown();
+  if (TooMany()) return base::TooManyRequests();
   return std::nullopt;
 }
 
@@ -113,11 +104,11 @@ void Follower::Impl::AwaitRevision(int64_t revision, base::SteadyTime deadline, 
   {
     base::MutexLock lock(mutex_);
     if (stopped_) {
-      now = tl::unexpected(ClosedError());
+      now = tl::unexpected(base::ShuttingDown());
     } else if (told_ >= revision) {
       now = current_;
     } else if (TooMany()) {
-      now = tl::unexpected(TooManyError());
+      now = tl::unexpected(base::TooManyRequests());
     } else {
       const auto waiter =
           waiters_.emplace(revision, Waiter{.done = std::move(done), .deadline = deadline});
