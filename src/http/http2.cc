@@ -17,6 +17,7 @@ constexpr size_t kPadding = 64;                         // Behind every body, fo
 constexpr int32_t kStreamWindow = 256 << 10;            // What a client may send ahead per stream,
 constexpr int32_t kConnectionWindow = 1 << 20;          // and on the connection.
 constexpr size_t kConnectionBodies = size_t{16} << 20;  // Bodies being read on one connection.
+constexpr size_t kLingerBytes = size_t{8} << 20;        // Thrown away after an early answer.
 constexpr size_t kHeaderOverhead = 32;                  // Per field, as HTTP/2 counts.
 
 nghttp2_nv Field(std::string_view name, std::string_view value, bool unique = false) {
@@ -274,7 +275,12 @@ void Http2::OnHeadEnd(Exchange& exchange, bool end) {
 
 void Http2::OnData(int32_t id, std::string_view bytes) {
   Exchange* exchange = Find(id);
-  if (exchange == nullptr || exchange->phase != Exchange::Phase::kBody) return;
+  if (exchange == nullptr) return;
+  if (exchange->phase == Exchange::Phase::kLingering) {
+    exchange->span_bytes += bytes.size();
+    if (exchange->span_bytes > kLingerBytes) EndLingering(*exchange);
+  }
+  if (exchange->phase != Exchange::Phase::kBody) return;
   std::string& body = exchange->request->body;
   if (body.size() + bytes.size() > env_.limits.body_bytes) {
     return Refuse(*exchange, 413,

@@ -40,7 +40,8 @@ class Http2 final : public Protocol {
  private:
   /// A request and its answer.
   struct Exchange {
-    enum class Phase { kHead, kBody, kHandling, kAnswering };
+    /// kLingering: answered before the request was whole; the rest of it is thrown away.
+    enum class Phase { kHead, kBody, kHandling, kAnswering, kLingering };
 
     int32_t id = 0;
     Phase phase = Phase::kHead;
@@ -72,6 +73,7 @@ class Http2 final : public Protocol {
   void Refuse(Exchange& exchange, int code, std::string_view text);
   void Submit(Exchange& exchange, const Response& head, std::optional<size_t> length);
   void ReleaseBody(Exchange& exchange);
+  void EndLingering(Exchange& exchange);
   void Resume(int32_t id);
   void Sweep(base::SteadyTime now);
   void WakeDue(base::SteadyTime now);

@@ -110,11 +110,18 @@ void Http2::OnSent(const nghttp2_frame& frame) {
   }
   const bool body = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
   if (!body || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
-  const Exchange* exchange = Find(frame.hd.stream_id);
-  // Answered before the request was whole: the rest of it is not wanted.
-  if (exchange != nullptr && !exchange->request_ended) {
-    nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, exchange->id, NGHTTP2_NO_ERROR);
-  }
+  Exchange* exchange = Find(frame.hd.stream_id);
+  if (exchange == nullptr || exchange->request_ended) return;
+  // Not reset at once: there are clients that take that for a failure, and never read the answer.
+  exchange->phase = Exchange::Phase::kLingering;
+  exchange->progress = env_.clock.Steady();
+  exchange->span_bytes = 0;
+}
+
+void Http2::EndLingering(Exchange& exchange) {
+  exchange.phase = Exchange::Phase::kAnswering;
+  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, exchange.id, NGHTTP2_NO_ERROR);
+  host_.OnOutput();
 }
 
 bool Http2::Done() const {
@@ -214,6 +221,8 @@ void Http2::Sweep(base::SteadyTime now) {
       if (exchange->span_bytes < limits.body_span_bytes) slow.push_back(id);
       exchange->progress = now;
       exchange->span_bytes = 0;
+    } else if (exchange->phase == Exchange::Phase::kLingering) {
+      if (now - exchange->progress >= limits.linger) EndLingering(*exchange);
     } else if (exchange->phase == Exchange::Phase::kAnswering && !exchange->flow->waiting()) {
       const auto limit = exchange->flow->is_stream() ? limits.stream_stall : limits.write_stall;
       if (now - exchange->progress >= limit) slow.push_back(id);
