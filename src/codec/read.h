@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "codec/value.h"
 
@@ -37,11 +39,12 @@ bool HasAt(const Value& root, const Keys&... keys) {
   return FindAt(root, keys...) != nullptr;
 }
 
+/// The text of a value that may be absent; "" if it is no string.
+std::string_view Text(const Value* value);
+
 template <typename... Keys>
 std::string_view StringAt(const Value& root, const Keys&... keys) {
-  const Value* value = FindAt(root, keys...);
-  const std::string* text = value == nullptr ? nullptr : value->AsString();
-  return text == nullptr ? std::string_view() : std::string_view(*text);
+  return Text(FindAt(root, keys...));
 }
 
 template <typename... Keys>
@@ -80,5 +83,17 @@ Value& SetAt(Value& root, std::initializer_list<std::string_view> path, Value va
 
 /// Whether it was there.
 bool EraseAt(Value& root, std::initializer_list<std::string_view> path);
+
+/// Makes the field of `to` what it is in `from`, present or absent.
+void CopyAt(Value& to, const Value& from, std::initializer_list<std::string_view> path);
+
+/// The strings of a list; an element that is none reads as "".
+std::vector<std::string> Texts(const Array& list);
+
+/// The same, to look values up in; valid as long as the list.
+std::set<std::string_view> TextSet(const Array& list);
+
+/// Whether both are there and equal, or neither is.
+bool Same(const Value* a, const Value* b);
 
 }  // namespace berth::codec

@@ -42,5 +42,35 @@ TEST(Read, SettersMakeTheWay) {
   EXPECT_EQ(value, Value(Object{{"metadata", Object{{"name", "web"}}}}));
 }
 
+TEST(Read, CopyingMakesAFieldWhatItIsElsewhere) {
+  Value value = Object{{"metadata", Object{{"name", "other"}, {"uid", "u"}}}};
+  CopyAt(value, kService, {"metadata", "name"});
+  CopyAt(value, kService, {"metadata", "uid"});
+  CopyAt(value, kService, {"spec", "ports"});
+  CopyAt(value, kService, {"status", "phase"});
+  EXPECT_EQ(value, Value(Object{{"metadata", Object{{"name", "web"}}},
+                                {"spec", Object{{"ports", Array{Object{{"port", 80}}}}}}}));
+}
+
+TEST(Read, Texts) {
+  const Array list{"b", 5, "a", "b"};
+  EXPECT_EQ(Texts(list), (std::vector<std::string>{"b", "", "a", "b"}));
+  EXPECT_EQ(TextSet(list), (std::set<std::string_view>{"", "a", "b"}));
+  EXPECT_EQ(Text(nullptr), "");
+  EXPECT_EQ(Text(&list[1]), "");
+  EXPECT_EQ(Text(&list[0]), "b");
+}
+
+TEST(Read, SameIsEqualOrBothAbsent) {
+  const Value one = 1;
+  const Value other = 1;
+  const Value two = 2;
+  EXPECT_TRUE(Same(&one, &other));
+  EXPECT_FALSE(Same(&one, &two));
+  EXPECT_FALSE(Same(&one, nullptr));
+  EXPECT_FALSE(Same(nullptr, &one));
+  EXPECT_TRUE(Same(nullptr, nullptr));
+}
+
 }  // namespace
 }  // namespace berth::codec

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <string_view>
 
+#include "codec/read.h"
 #include "rules/event.h"
 #include "rules/metadata.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

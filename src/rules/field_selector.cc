@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/go_text.h"
+#include "codec/read.h"
 #include "rules/selector.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "codec/read.h"
 #include "rules/metadata.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/metadata_parts.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

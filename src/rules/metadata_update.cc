@@ -8,9 +8,9 @@
 
 #include "base/go_text.h"
 #include "codec/json.h"
+#include "codec/read.h"
 #include "rules/metadata.h"
 #include "rules/metadata_parts.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

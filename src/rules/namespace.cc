@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/metadata.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -7,9 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "codec/read.h"
 #include "rules/field_error.h"
 #include "rules/names.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

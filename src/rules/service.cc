@@ -1,6 +1,6 @@
 #include "rules/service.h"
 
-#include "rules/tree.h"
+#include "codec/read.h"
 
 namespace berth::rules {
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "codec/read.h"
 #include "ip/addr.h"
 #include "rules/service.h"
 #include "rules/service_checks.h"
 #include "rules/service_validation.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

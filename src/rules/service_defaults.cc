@@ -3,8 +3,8 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/read.h"
 #include "rules/service.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

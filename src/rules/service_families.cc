@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/service.h"
 #include "rules/service_defaults.h"
 #include "rules/service_validation.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/service_defaults.h"
 #include "rules/service_validation.h"
 #include "rules/service_vectors.h"
 #include "rules/testing.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

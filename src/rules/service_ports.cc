@@ -3,10 +3,10 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/read.h"
 #include "rules/names.h"
 #include "rules/service.h"
 #include "rules/service_checks.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -1,12 +1,12 @@
 #include <set>
 #include <string_view>
 
+#include "codec/read.h"
 #include "ip/addr.h"
 #include "rules/metadata.h"
 #include "rules/service.h"
 #include "rules/service_checks.h"
 #include "rules/service_validation.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/age.h"
 #include "rules/service.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

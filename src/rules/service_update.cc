@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/read.h"
 #include "rules/service.h"
 #include "rules/service_defaults.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -7,11 +7,11 @@
 #include <string_view>
 
 #include "base/go_text.h"
+#include "codec/read.h"
 #include "ip/cidr.h"
 #include "rules/metadata.h"
 #include "rules/service.h"
 #include "rules/service_checks.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

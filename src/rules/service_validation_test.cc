@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "codec/read.h"
 #include "rules/metadata.h"
 #include "rules/service_defaults.h"
 #include "rules/testing.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/go_text.h"
+#include "codec/read.h"
 #include "ip/addr.h"
 #include "ip/cidr.h"
 #include "rules/field_error.h"
 #include "rules/service.h"
 #include "rules/service_validation.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "base/go_text.h"
+#include "codec/read.h"
 #include "rules/age.h"
 #include "rules/event.h"
 #include "rules/service_table.h"
-#include "rules/tree.h"
 
 namespace berth::rules {
 namespace {

@@ -55,19 +55,19 @@ base::Error InvalidPolicy(std::string_view policy) {
 base::Result<DeleteRequest> Take(const Value& options) {
   DeleteRequest request;
   for (const Value& each : codec::ArrayAt(options, "dryRun")) {
-    if (each.AsString() == nullptr || *each.AsString() != "All") {
+    if (codec::Text(&each) != "All") {
       return tl::unexpected(
           InvalidOption("DeleteOptions", "dryRun", "FieldValueNotSupported",
                         fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"",
-                                    each.AsString() == nullptr ? "" : *each.AsString())));
+                                    codec::Text(&each))));
     }
     request.dry_run = true;
   }
   if (const Value* uid = codec::FindAt(options, "preconditions", "uid")) {
-    request.options.uid = uid->AsString() == nullptr ? "" : *uid->AsString();
+    request.options.uid = codec::Text(uid);
   }
   if (const Value* version = codec::FindAt(options, "preconditions", "resourceVersion")) {
-    request.options.resource_version = version->AsString() == nullptr ? "" : *version->AsString();
+    request.options.resource_version = codec::Text(version);
   }
   const Value* policy = options.Find("propagationPolicy");
   const Value* orphan = options.Find("orphanDependents");
