@@ -24,9 +24,7 @@ END_STREAM, END_HEADERS = 1, 4
 TOKENS = (f'{harness.Server.TOKEN},admin,1,"system:masters"\n'
           'other-token,other,2,"system:masters"\n')
 
-with open(harness.BERTH, "rb") as binary:
-    CODE = binary.read()
-    SANITIZED = b"__asan_init" in CODE or b"__tsan_init" in CODE
+SANITIZED = harness.sanitized()
 
 
 def request_head(method, path, *fields):
