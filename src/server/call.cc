@@ -1,5 +1,7 @@
 #include "server/call.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "codec/json.h"
@@ -9,21 +11,31 @@
 namespace berth::server {
 namespace {
 
-/// All warnings of an answer together, as upstream; then each is cut.
+/// All warnings of an answer together, as upstream. If they are more, each is cut, and what then
+/// has no room is left out: clients do not take headers of any size.
 constexpr size_t kMaxWarningBytes = 4096;
 constexpr size_t kCutWarningBytes = 256;
+
+/// Between characters.
+std::string_view Cut(std::string_view text) {
+  if (text.size() <= kCutWarningBytes) return text;
+  size_t end = kCutWarningBytes;
+  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end);
+}
 
 void AddWarnings(const std::vector<std::string>& warnings, http::Headers& headers) {
   size_t total = 0;
   for (const std::string& text : warnings) total += text.size();
-  std::vector<std::string> said;
+  size_t room = kMaxWarningBytes;
+  std::vector<std::string_view> said;
   for (const std::string& text : warnings) {
-    const std::string cut = total > kMaxWarningBytes && text.size() > kCutWarningBytes
-                                ? text.substr(0, kCutWarningBytes)
-                                : text;
-    if (std::find(said.begin(), said.end(), cut) != said.end()) continue;
-    headers.Add("warning", WarningHeader(cut));
-    said.push_back(cut);
+    const std::string_view shown = total > kMaxWarningBytes ? Cut(text) : text;
+    if (std::find(said.begin(), said.end(), shown) != said.end()) continue;
+    if (shown.size() > room) return;
+    room -= shown.size();
+    headers.Add("warning", WarningHeader(shown));
+    said.push_back(shown);
   }
 }
 

@@ -217,14 +217,14 @@ class Bodies(BadInputCase):
         self.works()
 
     def test_very_many_unknown_fields(self):
-        fields = {f"z{number}": 0 for number in range(200_000)}
+        fields = {f"{number:060}": 0 for number in range(40_000)}
         warned = self.post({**service(), **fields})
         self.assertEqual(warned.code, 201)
-        self.assertTrue(warned.headers["warning"].startswith('299 - "unknown field \\"z0\\""'))
+        self.assertTrue(warned.headers["warning"].startswith('299 - "unknown field \\"000'))
         self.assertLess(len(warned.headers["warning"]), 8 << 10, "some, not all")
         strict = self.post({**service(), **fields}, query="?fieldValidation=Strict")
         self.assertEqual(strict.code, 400)
-        self.assertLess(len(strict.body), 8 << 10)
+        self.assertLess(len(strict.body), 16 << 10)
 
 
 class Sizes(BadInputCase):
