@@ -58,7 +58,11 @@ void Connection::Handshake() {
       thread_.env().counters.handshakes_failed.Add();
       thread_.log().Debug("TLS handshake failed",
                           {{"client", peer_->address}, {"error", transport_->error()}});
-      Close();
+      if (transport_->AnswerPlainHttp()) {
+        BeginClose();
+      } else {
+        Close();
+      }
       return;
   }
   UpdateDeadline();

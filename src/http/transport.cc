@@ -140,10 +140,17 @@ Transport::Status Transport::Handshake() {
     established_ = true;
     return Status::kOk;
   }
+  met_plain_http_ = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
   const Status status = StatusOf(result);
   if (status != Status::kClosed) return status;
   error_ = "connection closed";
   return Status::kError;
+}
+
+bool Transport::AnswerPlainHttp() const {
+  constexpr std::string_view kAnswer =
+      "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+  return met_plain_http_ && ::send(socket_, kAnswer.data(), kAnswer.size(), MSG_NOSIGNAL) > 0;
 }
 
 bool Transport::IsHttp2() const {

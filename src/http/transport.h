@@ -50,6 +50,8 @@ class Transport {
 
   bool is_tls() const { return ssl_ != nullptr; }
   Status Handshake();
+  /// If it failed because the client speaks HTTP without TLS: tells it, as Go's servers do.
+  bool AnswerPlainHttp() const;
   /// Whether the handshake agreed on HTTP/2.
   bool IsHttp2() const;
   /// What the client's certificate says, if it presented one. After the handshake.
@@ -72,6 +74,7 @@ class Transport {
   SslPtr ssl_;
   bool established_ = false;
   bool broken_ = false;
+  bool met_plain_http_ = false;
   std::string error_;
 };
 

@@ -147,6 +147,12 @@ class Curl(harness.SharedServerCase):
                                  "Accept-Encoding: gzip;q=0, deflate, br")
         self.assertNotIn("content-encoding", headers)
 
+    def test_without_tls(self):
+        done = subprocess.run(["curl", "-sS", "-i", f"http://127.0.0.1:{self.server.port}/version"],
+                              capture_output=True, check=True)
+        self.assertTrue(done.stdout.startswith(b"HTTP/1.0 400 Bad Request\r\n"), done)
+        self.assertIn(b"Client sent an HTTP request to an HTTPS server.", done.stdout)
+
     def test_ranges_are_overlooked(self):
         code, headers, body = self.get("/version", "-r", "0-9")
         self.assertEqual((code, int(headers["content-length"])), (200, len(body)))

@@ -267,12 +267,16 @@ class Connections(Hostile):
         self.assertIn(b'"major": "1"', read_all(lines[0]), "they are still served")
 
     def test_what_is_no_tls(self):
-        for garbage in (os.urandom(4096), b"\0" * 4096, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+        for garbage in (bytes(range(256)) * 16, b"\0" * 4096, b"\xff" * 4096,
                         b"\x16\x03\x01\xff\xff" + b"\xff" * 65535,
                         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"):
             line = self.plain()
             line.sendall(garbage)
-            self.assertLess(len(read_all(line)), 100, "at most an alert")
+            self.assertLess(len(read_all(line)), 50, "at most an alert")
+        line = self.plain()
+        line.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 100_000 + b"\r\n\r\n")
+        self.assertEqual(read_all(line), b"HTTP/1.0 400 Bad Request\r\n\r\n"
+                         b"Client sent an HTTP request to an HTTPS server.\n")
         old = self.berth.context()
         old.maximum_version = ssl.TLSVersion.TLSv1_2
         old.minimum_version = ssl.TLSVersion.TLSv1_2
