@@ -151,6 +151,8 @@ Sequencer::Sequencer(state::Follower& follower, SequencerOptions options)
 
 Sequencer::~Sequencer() { impl_->Close(); }
 
+void Sequencer::Close() { impl_->Close(); }
+
 void Sequencer::Submit(Write write, Done done) { impl_->Submit(std::move(write), std::move(done)); }
 
 Sequencer::Stats Sequencer::GetStats() const { return impl_->GetStats(); }

@@ -16,10 +16,10 @@
 // and guards run on the caller's thread or through `run` (empty: on a thread of the follower or the
 // engine), for different objects at the same time, never under a lock. `done` is called exactly
 // once, never under a lock, on any of these; it must be quick and must not destroy the sequencer.
-// The destructor answers everything with kServiceUnavailable; writes in the store still happen, or
-// not. The follower must outlive the sequencer. Errors: kTooManyRequests when too much waits;
-// kTimeout at the deadline, or when it cannot be found out what became of a write; kServerTimeout
-// after too many conflicts; else what transform, guard or store say.
+// Close and the destructor answer everything with kServiceUnavailable; writes in the store still
+// happen, or not. The follower must outlive the sequencer. Errors: kTooManyRequests when too much
+// waits; kTimeout at the deadline, or when it cannot be found out what became of a write;
+// kServerTimeout after too many conflicts; else what transform, guard or store say.
 #pragma once
 
 #include <chrono>
@@ -50,6 +50,9 @@ class Sequencer {
   Sequencer& operator=(const Sequencer&) = delete;
 
   void Submit(Write write, Done done);
+
+  /// For who must not be called any more while the sequencer is still there.
+  void Close();
 
   struct Stats {
     size_t waiting = 0;      // Under way or waiting now.

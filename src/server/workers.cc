@@ -8,7 +8,9 @@ Workers::Workers(size_t threads, size_t max_waiting) : max_waiting_(max_waiting)
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
-Workers::~Workers() {
+Workers::~Workers() { Stop(); }
+
+void Workers::Stop() {
   {
     base::MutexLock lock(mutex_);
     stop_ = true;
@@ -16,6 +18,7 @@ Workers::~Workers() {
     ready_.NotifyAll();
   }
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 bool Workers::Run(std::function<void()> work) {

@@ -1,7 +1,7 @@
 // A few threads for work that would hold up an io thread: lists that look into many objects, reads
 // of the past. What waits is bounded.
 //
-// Threads: any. The destructor finishes what is being done and drops what waits.
+// Threads: any. Stop and the destructor finish what is being done and drop what waits.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,9 @@ class Workers {
 
   /// False when too much waits: then `work` is not kept.
   bool Run(std::function<void()> work) EXCLUDES(mutex_);
+
+  /// From one thread, which is none of the workers'.
+  void Stop() EXCLUDES(mutex_);
 
  private:
   void Loop() EXCLUDES(mutex_);

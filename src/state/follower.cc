@@ -253,6 +253,7 @@ Follower::Follower(store::Engine& engine, const Resources& resources,
 Follower::~Follower() { impl_->Stop(); }
 
 void Follower::Start() { impl_->Start(); }
+void Follower::Stop() { impl_->Stop(); }
 bool Follower::Pump() { return impl_->Pump(); }
 
 bool Follower::Ready() const {

@@ -61,6 +61,8 @@ class Follower {
 
   /// Begins to read and follow, on a thread of its own.
   void Start();
+  /// Ends that, and answers everything that waits with kServiceUnavailable; as the destructor does.
+  void Stop();
   /// Does what there is to do now, without waiting for events; for who does not Start. Whether
   /// anything happened.
   bool Pump();

@@ -178,7 +178,13 @@ struct Node::Parts {
 
 Node::Node(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-Node::~Node() { parts_->web.Stop(); }
+/// Whoever may still have an answer to give gives it while those it goes to are there.
+Node::~Node() {
+  parts_->web.Stop();
+  parts_->sequencer.Close();
+  parts_->follower.Stop();
+  parts_->workers.Stop();
+}
 
 base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> engine,
                                                 Options options, const base::Clock& clock,
