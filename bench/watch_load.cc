@@ -132,9 +132,10 @@ class Watchers {
     for (size_t made = 0; made < arguments.watchers; made += together) {
       std::vector<std::string> paths;
       for (size_t i = made; i < std::min(made + together, arguments.watchers); ++i) {
-        const std::string where =
-            arguments.scopes == 1 ? "/api/v1/services" : ServicesOf(i % arguments.scopes);
-        paths.push_back(where + "?watch=1&timeoutSeconds=600&resourceVersion=" + version);
+        paths.push_back(fmt::format(
+            "{}?watch=1&timeoutSeconds=600&resourceVersion={}",
+            arguments.scopes == 1 ? "/api/v1/services" : ServicesOf(i % arguments.scopes),
+            version));
       }
       connections_.push_back(std::make_unique<WatchConnection>(
           context, arguments.port, arguments.protocol, arguments.token, paths));

@@ -25,6 +25,7 @@ constexpr size_t kFrameHead = 9;
 
 int Connect(uint16_t port) {
   const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (descriptor < 0) Die("no socket is left");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);

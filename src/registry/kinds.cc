@@ -31,13 +31,14 @@ base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
 }  // namespace
 
 Kinds::Kinds() {
-  const auto add = [this](const api::Kind& kind, const char* prefix, Strategy strategy) -> Row& {
+  const auto add = [this](const api::Kind& kind, const char* prefix,
+                          const Strategy& strategy) -> Row& {
     Row& row = rows_.emplace_back();
     row.resource = static_cast<uint16_t>(rows_.size() - 1);
     row.kind = &kind;
     row.prefix = prefix;
     row.views.push_back({.kind = &kind});
-    row.strategy = std::move(strategy);
+    row.strategy = strategy;
     return row;
   };
   namespaces_ = add(api::kNamespaceKind, "/registry/namespaces/", NamespaceStrategy()).resource;

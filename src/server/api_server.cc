@@ -121,9 +121,12 @@ http::Response ApiServer::BadRequest(int code, std::string_view text) {
                   : std::string(text);
   codec::Value status = FailureStatus({.reason = ReasonOf(code), .message = message});
   status.Set("code", code);
-  return {.code = code,
-          .headers = {{"content-type", kJson}, {"cache-control", "no-cache, private"}},
-          .body = codec::WriteJson(status) + "\n"};
+  http::Response response{
+      .code = code,
+      .headers = {{"content-type", kJson}, {"cache-control", "no-cache, private"}},
+      .body = codec::WriteJson(status) + "\n"};
+  if (code == 429 || code == 503) response.headers.Add("retry-after", "1");
+  return response;
 }
 
 /// Who it is and whether they may; false when that was answered.
@@ -284,9 +287,9 @@ void ApiServer::ServeResource(const CallPtr& call) {
   if (!accept) return call->Fail(accept.error());
   call->accept = *accept;
   if (const auto error = CheckPathName(route.name)) return call->Fail(*error);
-  if (const auto timeout = ParseTimeout(call->query); !timeout && !watches) {
-    return call->Fail(timeout.error());
-  }
+  const auto timeout = ParseTimeout(call->query);
+  if (!timeout && !watches) return call->Fail(timeout.error());
+  if (timeout) call->timeout = *timeout;
   const bool writes = verb != "get" && verb != "list" && !watches;
   if (!watches) {
     call->ticket = (writes ? writes_ : reads_).Take(call->attributes.user.name);

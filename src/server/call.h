@@ -4,6 +4,8 @@
 // Threads: filled in on the io thread; the answer may come from any, once.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,12 +37,17 @@ class Call {
   Accepted accept;
   std::string id;
   std::vector<std::string> warnings;
+  std::optional<std::chrono::nanoseconds> timeout;  // As the client asked for.
   std::optional<InFlight::Ticket> ticket;
 
   std::string_view Header(std::string_view name) const {
     return request.headers.Find(name).value_or(std::string_view());
   }
   base::SteadyTime Started() const { return started_; }
+  /// When to give up what may take `limit`, or as long as the client asked for, if that is less.
+  base::SteadyTime Deadline(std::chrono::nanoseconds limit) const {
+    return started_ + std::min(limit, timeout.value_or(limit));
+  }
   /// Indented: asked for, or a browser or curl.
   bool Pretty() const;
 

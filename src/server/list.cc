@@ -196,9 +196,9 @@ void CollectListing(const Parts& parts, const ListingPtr& listing, Collected don
     if (!snapshot) return done(tl::unexpected(std::move(snapshot.error())));
     CollectFrom(parts, listing, *snapshot, done);
   };
-  const base::SteadyTime soon = parts.clock.Steady() + kAwaitRevision;
+  const base::SteadyTime soon = listing->call->Deadline(kAwaitRevision);
   if (!options.version) {
-    return parts.follower.ReadCurrent(parts.clock.Steady() + kRequestTimeout, from_snapshot);
+    return parts.follower.ReadCurrent(listing->call->Deadline(kRequestTimeout), from_snapshot);
   }
   const bool exact =
       options.match == VersionMatch::kExact ||
@@ -313,9 +313,9 @@ void HandleGet(const Parts& parts, const CallPtr& call) {
                  RenderObject(form, *object, object->Revision(), parts.clock.Now()));
   };
   if (!*version) {
-    return parts.follower.ReadCurrent(parts.clock.Steady() + kRequestTimeout, answer);
+    return parts.follower.ReadCurrent(call->Deadline(kRequestTimeout), answer);
   }
-  parts.follower.AwaitRevision(**version, parts.clock.Steady() + kAwaitRevision, answer);
+  parts.follower.AwaitRevision(**version, call->Deadline(kAwaitRevision), answer);
 }
 
 }  // namespace berth::server

@@ -285,6 +285,9 @@ TEST_F(ListTest, ARevisionOfTheFutureIsWaitedForALittle) {
     ASSERT_EQ(causes.size(), 1U) << late.body;
     EXPECT_EQ(codec::StringAt(causes[0], "reason"), "ResourceVersionTooLarge");
   }
+  const uint32_t hurried = Send("GET " + Services() + "?timeout=1s&resourceVersion=" + next);
+  Advance(std::chrono::milliseconds(1100));
+  EXPECT_EQ(Answer(hurried).code, 504) << "Clients may ask for less patience";
   const uint32_t waits = Send("GET " + Services() + "?resourceVersion=" + next);
   PutService("two");
   EXPECT_THAT(Answer(waits).Names(), ElementsAre("one", "two"));

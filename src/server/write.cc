@@ -22,8 +22,8 @@ registry::Target TargetOf(const Route& route) {
   return {.served = route.served, .name_space = route.name_space, .name = route.name};
 }
 
-registry::CommonOptions Common(const Parts& parts, bool dry_run) {
-  return {.dry_run = dry_run, .deadline = parts.clock.Steady() + kWriteTimeout};
+registry::CommonOptions Common(const Call& call, bool dry_run) {
+  return {.dry_run = dry_run, .deadline = call.Deadline(kWriteTimeout)};
 }
 
 /// Answers with the object a write left behind, or what a delete took away.
@@ -79,7 +79,7 @@ class Removal : public std::enable_shared_from_this<Removal> {
           {.served = call_->route.served,
            .name_space = std::string(object.Namespace()),
            .name = std::string(object.Name())},
-          request_.options, Common(parts_, request_.dry_run),
+          request_.options, Common(*call_, request_.dry_run),
           [self = shared_from_this()](const base::Result<registry::Outcome>& outcome) {
             self->OnDeleted(outcome);
           });
@@ -140,7 +140,7 @@ void HandleCreate(const Parts& parts, const CallPtr& call) {
   auto object = ReadObject(*call, options->validation);
   if (!object) return call->Fail(object.error());
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
-  parts.registry.Create(TargetOf(call->route), *std::move(object), Common(parts, options->dry_run),
+  parts.registry.Create(TargetOf(call->route), *std::move(object), Common(*call, options->dry_run),
                         AnswerObject(parts, call, *form));
 }
 
@@ -158,7 +158,7 @@ void HandleUpdate(const Parts& parts, const CallPtr& call) {
       [next = *std::move(object)](const codec::Value*) -> base::Result<codec::Value> {
         return next;
       },
-      Common(parts, options->dry_run), AnswerObject(parts, call, *form));
+      Common(*call, options->dry_run), AnswerObject(parts, call, *form));
 }
 
 void HandleDelete(const Parts& parts, const CallPtr& call) {
@@ -188,7 +188,7 @@ void HandleDelete(const Parts& parts, const CallPtr& call) {
     };
   }
   parts.registry.Delete(TargetOf(call->route), std::move(request->options),
-                        Common(parts, request->dry_run), std::move(done));
+                        Common(*call, request->dry_run), std::move(done));
 }
 
 void HandleDeleteCollection(const Parts& parts, const CallPtr& call) {

@@ -148,8 +148,9 @@ base::Result<std::string> DefaultDataDir() {
 
 base::Result<int64_t> ParseFlagInt(std::string_view flag, std::string_view text) {
   int64_t value = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, value);
+  const char* const first = text.data();
+  const char* const last = first + text.size();
+  const auto [end, error] = std::from_chars(first, last, value);
   if (error == std::errc() && end == last) return value;
   const bool large = error == std::errc::result_out_of_range;
   return InvalidArgument(flag, text,
