@@ -5,17 +5,22 @@
 // function, safe from any thread; writing never fails.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "codec/value.h"
 
 namespace berth::codec {
 
-/// Block style; sequences are not indented under their key; members in the order of their keys;
-/// long lines are folded at a space. Strings are plain where they read back as the same string.
+enum class YamlOrder : uint8_t {
+  kByKey,  // As the API server writes its answers.
+  kAsGiven,
+};
+
+/// Block style; sequences are not indented under their key; long lines are folded at a space. Strings are plain where they read back as the same string.
 /// Otherwise they are double-quoted if a reader would take them for something else ("true", "10",
 /// "1:30"), single-quoted if only their punctuation is in the way ('*', 'a: b'), and a literal
 /// block if they have several lines.
-std::string WriteYaml(const Value& value);
+std::string WriteYaml(const Value& value, YamlOrder order = YamlOrder::kByKey);
 
 }  // namespace berth::codec

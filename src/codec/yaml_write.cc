@@ -175,9 +175,9 @@ Value Sorted(const Value& value) {
 
 }  // namespace
 
-std::string WriteYaml(const Value& value) {
+std::string WriteYaml(const Value& value, YamlOrder order) {
   YamlVisitor visitor;
-  Walk(Sorted(value), visitor);
+  Walk(order == YamlOrder::kByKey ? Sorted(value) : value, visitor);
   return visitor.Take();
 }
 

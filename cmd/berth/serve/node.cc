@@ -187,7 +187,7 @@ Node::~Node() {
 }
 
 base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> engine,
-                                                Options options, const base::Clock& clock,
+                                                const Options& options, const base::Clock& clock,
                                                 base::Logger& log) {
   auto tokens = ReadTokens(options.arguments.token_auth_file);
   if (!tokens) return tl::unexpected(std::move(tokens.error()));

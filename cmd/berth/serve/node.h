@@ -28,7 +28,7 @@ class Node {
     std::string version;
   };
   static base::Result<std::unique_ptr<Node>> Start(std::unique_ptr<store::Engine> engine,
-                                                   Options options, const base::Clock& clock,
+                                                   const Options& options, const base::Clock& clock,
                                                    base::Logger& log);
   ~Node();
   Node(const Node&) = delete;
