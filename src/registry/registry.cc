@@ -110,7 +110,7 @@ struct Registry::Change {
 
 Registry::Registry(const Kinds& kinds, const state::Resources& resources,
                    commit::Sequencer& sequencer, Settings settings, const base::Clock& clock,
-                   base::SeededRandom random)
+                   const base::SeededRandom& random)
     : kinds_(kinds),
       resources_(resources),
       sequencer_(sequencer),
@@ -219,10 +219,10 @@ void Registry::Create(Target target, Value object, CommonOptions options, Done d
   if (codec::StringAt(creation->object, "metadata", "name").empty()) {
     creation->name_base = codec::StringAt(creation->object, "metadata", "generateName");
   }
-  TryCreate(std::move(creation));
+  TryCreate(creation);
 }
 
-void Registry::TryCreate(std::shared_ptr<Creation> creation) {
+void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
   if (!creation->name_base.empty()) {
     codec::SetAt(
         creation->object, {"metadata", "name"},

@@ -64,7 +64,7 @@ class Registry {
  public:
   /// All must outlive it.
   Registry(const Kinds& kinds, const state::Resources& resources, commit::Sequencer& sequencer,
-           Settings settings, const base::Clock& clock, base::SeededRandom random);
+           Settings settings, const base::Clock& clock, const base::SeededRandom& random);
 
   void SetAdmit(Admit admit) { admit_ = std::move(admit); }
 
@@ -83,7 +83,7 @@ class Registry {
   struct Creation;
   struct Change;
 
-  void TryCreate(std::shared_ptr<Creation> creation);
+  void TryCreate(const std::shared_ptr<Creation>& creation);
   base::Result<commit::Decision> DecideCreate(Creation& creation, const state::ObjectPtr& current);
   base::Result<commit::Decision> DecideCreateByUpdate(Change& change);
   base::Result<commit::Decision> DecideUpdate(Change& change, const state::Object& current);

@@ -11,7 +11,6 @@ namespace berth::registry {
 namespace {
 
 using codec::Value;
-using rules::FieldErrors;
 
 /// As upstream keeps them (--event-ttl).
 constexpr std::chrono::hours kEventTtl{1};

@@ -93,7 +93,7 @@ std::optional<base::Error> CheckPathName(std::string_view name) {
 }  // namespace
 
 ApiServer::ApiServer(const Parts& parts, ApiOptions options, const Authenticator& authenticator,
-                     const Health& health, obs::AuditLog* audit, base::SeededRandom random)
+                     const Health& health, obs::AuditLog* audit, const base::SeededRandom& random)
     : parts_(parts),
       options_(std::move(options)),
       authenticator_(authenticator),

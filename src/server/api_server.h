@@ -36,7 +36,7 @@ class ApiServer {
  public:
   /// `audit` may be null.
   ApiServer(const Parts& parts, ApiOptions options, const Authenticator& authenticator,
-            const Health& health, obs::AuditLog* audit, base::SeededRandom random);
+            const Health& health, obs::AuditLog* audit, const base::SeededRandom& random);
 
   void Handle(http::Request request, http::Responder responder);
 
