@@ -38,7 +38,8 @@ struct alignas(64) Counters {
   Counter h2_abuses;
 };
 
-/// Memory for bodies that are being read, shared by all connections of a server.
+/// Memory for bodies that are being read, or that wait to be taken, shared by all connections of a
+/// server.
 class BodyBudget {
  public:
   explicit BodyBudget(size_t limit) : limit_(limit) {}

@@ -47,6 +47,7 @@ std::string Gzip(std::string_view bytes) {
   std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
   out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
                                       out.size()));
+  out.shrink_to_fit();  // It had room for the worst case.
   return out;
 }
 

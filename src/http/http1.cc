@@ -327,12 +327,13 @@ bool Http1::WantsInput() const {
 
 void Http1::Finish(uint32_t stream, Response response) {
   if (phase_ != Phase::kHandling || stream != stream_) return;
+  const size_t held = HoldAnswer(env_, response);
   Pieces body = std::move(response.body);
   std::string framing;
   if (MayHaveBody(response.code)) framing = fmt::format("Content-Length: {}\r\n", body.bytes());
   if (head_only_ || !MayHaveBody(response.code)) body.Clear();
   chunked_ = false;
-  BeginAnswer(response, std::make_unique<Outflow>(std::move(body)), framing);
+  BeginAnswer(response, std::make_unique<Outflow>(std::move(body), &env_.answers, held), framing);
 }
 
 void Http1::Stream(uint32_t stream, Response head, std::unique_ptr<Source> source) {

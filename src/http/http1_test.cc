@@ -258,6 +258,23 @@ TEST(Http1, RefusesChunksThatAreAllHeader) {
   EXPECT_THAT(endless.stage.errors, ElementsAre(400));
 }
 
+TEST(Http1, SharesTheMemoryForAnswersThatNobodyTakes) {
+  Fixture f({.answer_memory = 300'000});
+  const std::string bulk(200'000, 'b');
+  const auto ask = [&] {
+    f.http.Receive("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    return f.stage.asked.back().stream;
+  };
+  f.http.Finish(ask(), {.body = bulk, .bulk = true});
+  EXPECT_FALSE(f.stage.answers.Take(200'000)) << "not yet taken";
+  f.stage.Drain(f.http);
+  EXPECT_TRUE(f.stage.answers.Take(200'000)) << "given back";
+  f.http.Finish(ask(), {.body = bulk, .bulk = true});
+  EXPECT_THAT(f.stage.Drain(f.http), StartsWith("HTTP/1.1 503"));
+  f.http.Finish(ask(), {.body = bulk});
+  EXPECT_THAT(f.stage.Drain(f.http), StartsWith("HTTP/1.1 200")) << "a write was done";
+}
+
 TEST(Http1, SharesTheMemoryForBodies) {
   Fixture f({.body_memory = 100});
   f.http.Receive(Post("Content-Length: 1000\r\n\r\n"));

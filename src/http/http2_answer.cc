@@ -31,10 +31,11 @@ void Http2::Refuse(Exchange& exchange, int code, std::string_view text) {
 void Http2::Finish(uint32_t stream, Response response) {
   Exchange* exchange = Find(static_cast<int32_t>(stream));
   if (exchange == nullptr || exchange->phase != Exchange::Phase::kHandling) return;
+  const size_t held = HoldAnswer(env_, response);
   const size_t length = response.body.bytes();
   Pieces body = std::move(response.body);
   if (exchange->head_only || !MayHaveBody(response.code)) body.Clear();
-  exchange->flow = std::make_unique<Outflow>(std::move(body));
+  exchange->flow = std::make_unique<Outflow>(std::move(body), &env_.answers, held);
   ++answering_;
   Submit(*exchange, response,
          MayHaveBody(response.code) ? std::optional<size_t>(length) : std::nullopt);

@@ -202,6 +202,21 @@ TEST(Http2, RefusesStreamsOverTheLimit) {
   EXPECT_EQ(f.stage.asked.size(), 4U);
 }
 
+TEST(Http2, SharesTheMemoryForAnswersThatNobodyTakes) {
+  Fixture f({.answer_memory = 300'000}, 100, false);
+  f.stage.handler = [&](uint32_t stream, const Request&) {
+    f.http.Finish(stream, {.body = std::string(200'000, 'b'), .bulk = true});
+  };
+  const int32_t one = f.client.Ask("GET", "/");
+  const int32_t two = f.client.Ask("GET", "/");
+  f.Talk();
+  EXPECT_EQ(f.client.Status(one), "200");
+  EXPECT_EQ(f.client.Status(two), "503");
+  f.client.Reset(one);
+  f.Talk();
+  EXPECT_TRUE(f.stage.answers.Take(300'000)) << "all given back";
+}
+
 TEST(Http2, SharesTheMemoryForBodies) {
   Fixture f({.body_memory = 1000});
   const int32_t one = f.client.Ask("POST", "/", std::string(600, 'a'), {}, true);

@@ -23,6 +23,7 @@ IoThread::IoThread(const ServerShared& shared)
            .on_error = shared.options.on_error,
            .counters = counters_,
            .bodies = shared.bodies,
+           .answers = shared.answers,
            .date = date_,
            .mailbox = mailbox_},
       read_buffer_(kReadBuffer) {

@@ -38,6 +38,7 @@ struct ServerShared {
   base::Logger& log;
   const base::Clock& clock;
   BodyBudget& bodies;
+  BodyBudget& answers;
   /// A connection is gone.
   std::function<void()> on_removed;
 };

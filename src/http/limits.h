@@ -28,6 +28,7 @@ struct Limits {
   size_t request_line_bytes = size_t{32} << 10;  // 414
   size_t body_bytes = size_t{3} << 20;           // 413
   size_t body_memory = size_t{512} << 20;        // Bodies being read, of all connections. 503
+  size_t answer_memory = size_t{512} << 20;      // Bulk that clients have not yet taken. 503
   size_t connections = 10'000;                   // Closed at once.
   size_t connections_per_thread = 10'000;        // Closed at once.
   uint32_t h2_streams = 250;                     // Per connection, announced; REFUSED_STREAM.

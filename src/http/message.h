@@ -46,6 +46,8 @@ struct Response {
   Pieces body = {};
   /// Compress it if the client takes gzip and the body is worth it (over 128 KiB).
   bool compress = false;
+  /// Can be made again: when too much waits for clients to take it, they are told to come back.
+  bool bulk = false;
 };
 
 }  // namespace berth::http

@@ -3,6 +3,12 @@
 #include <utility>
 
 namespace berth::http {
+namespace {
+
+/// Below this it costs no more than the connection does.
+constexpr size_t kSmallAnswer = size_t{64} << 10;
+
+}  // namespace
 
 Outflow::Outflow(std::unique_ptr<Source> source, std::shared_ptr<Mailbox> mailbox,
                  std::function<void()> woken)
@@ -10,6 +16,10 @@ Outflow::Outflow(std::unique_ptr<Source> source, std::shared_ptr<Mailbox> mailbo
       mailbox_(std::move(mailbox)),
       woken_(std::move(woken)),
       ended_(source_ == nullptr) {}
+
+Outflow::~Outflow() {
+  if (held_ > 0) budget_->Give(held_);
+}
 
 Outflow::State Outflow::Fill(size_t room) {
   if (!pieces_.empty()) return State::kBytes;
@@ -60,6 +70,14 @@ void Outflow::Drain() {
 void Outflow::Woken() {
   waiting_ = false;
   woken_();
+}
+
+size_t HoldAnswer(ProtocolEnv& env, Response& answer) {
+  const size_t bytes = answer.body.bytes();
+  if (!answer.bulk || bytes <= kSmallAnswer) return 0;
+  if (env.answers.Take(bytes)) return bytes;
+  answer = env.on_error(503, "too many answers wait for clients to take them; try again later");
+  return 0;
 }
 
 }  // namespace berth::http

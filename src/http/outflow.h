@@ -8,8 +8,11 @@
 #include <string>
 
 #include "base/clock.h"
+#include "http/counters.h"
 #include "http/mailbox.h"
+#include "http/message.h"
 #include "http/pieces.h"
+#include "http/protocol.h"
 #include "http/source.h"
 
 namespace berth::http {
@@ -23,11 +26,15 @@ class Outflow final : private Waiter {
     kAbort,
   };
 
-  /// A body that is all there.
-  explicit Outflow(Pieces pieces) : pieces_(std::move(pieces)) {}
+  /// A body that is all there. `held` bytes of `budget` are given back with it.
+  explicit Outflow(Pieces pieces, BodyBudget* budget = nullptr, size_t held = 0)
+      : pieces_(std::move(pieces)), budget_(budget), held_(held) {}
   /// `woken` is called when a stream that waits should be filled again; it must only take note.
   Outflow(std::unique_ptr<Source> source, std::shared_ptr<Mailbox> mailbox,
           std::function<void()> woken);
+  ~Outflow() override;
+  Outflow(const Outflow&) = delete;
+  Outflow& operator=(const Outflow&) = delete;
 
   /// Pulls the source unless there are bytes already.
   State Fill(size_t room);
@@ -50,6 +57,8 @@ class Outflow final : private Waiter {
   void Woken() override;
 
   Pieces pieces_;
+  BodyBudget* budget_ = nullptr;
+  size_t held_ = 0;
   std::unique_ptr<Source> source_;
   std::shared_ptr<Mailbox> mailbox_;
   std::function<void()> woken_;
@@ -58,5 +67,9 @@ class Outflow final : private Waiter {
   bool ended_ = true;  // The source, if any, has no more.
   bool aborted_ = false;
 };
+
+/// How much of `env.answers` the body of an answer holds from now on. When there is not that much
+/// left, it becomes an answer that says so.
+size_t HoldAnswer(ProtocolEnv& env, Response& answer);
 
 }  // namespace berth::http

@@ -30,6 +30,7 @@ struct ProtocolEnv {
   const std::function<Response(int code, std::string_view text)>& on_error;
   Counters& counters;
   BodyBudget& bodies;
+  BodyBudget& answers;
   DateText& date;
   std::shared_ptr<Mailbox> mailbox;
 };

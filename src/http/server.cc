@@ -1,6 +1,7 @@
 #include "http/server.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace berth::http {
 namespace {
 
 constexpr int kAcceptsAtOnce = 64;
+constexpr int kLargeBlock = 1 << 20;
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // When there are no descriptors.
 constexpr auto kComplainEvery = std::chrono::seconds(10);
 
@@ -49,11 +51,13 @@ class Server::Impl {
         log_(log),
         clock_(clock),
         bodies_(options_.limits.body_memory),
+        answers_(options_.limits.answer_memory),
         shared_{.options = options_,
                 .handler = handler_,
                 .log = log,
                 .clock = clock,
                 .bodies = bodies_,
+                .answers = answers_,
                 .on_removed = [this] { OnRemoved(); }} {
     if (!options_.on_error) options_.on_error = PlainError;
     if (options_.io_threads == 0) {
@@ -89,6 +93,7 @@ class Server::Impl {
   base::Logger& log_;
   const base::Clock& clock_;
   BodyBudget bodies_;
+  BodyBudget answers_;
   const ServerShared shared_;
   uint16_t port_ = 0;
   std::vector<std::unique_ptr<IoThread>> threads_;
@@ -108,6 +113,9 @@ base::Result<void> Server::Impl::Start() {
   }
   std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes with write(2).
   RaiseDescriptorLimit();
+  // Large bodies go back to the system when they are freed. Left alone, glibc raises this limit to
+  // 32 MiB and keeps what a burst of them took.
+  ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
   if (options_.tls) {
     if (auto loaded = ReloadTls(*options_.tls); !loaded) return loaded;
   }

@@ -23,7 +23,8 @@ namespace berth::http {
 /// is made by the test: `Http1 http(stage.env, stage, stage.peer)`.
 class ProtocolStage final : public ProtocolHost, public MailboxOwner {
  public:
-  explicit ProtocolStage(Limits with = {}) : limits(with), bodies(with.body_memory) {
+  explicit ProtocolStage(Limits with = {})
+      : limits(with), bodies(with.body_memory), answers(with.answer_memory) {
     env.mailbox->Open();
   }
   ~ProtocolStage() override { env.mailbox->Close(); }
@@ -71,12 +72,14 @@ class ProtocolStage final : public ProtocolHost, public MailboxOwner {
   };
   Counters counters;
   BodyBudget bodies;
+  BodyBudget answers;
   DateText date;
   ProtocolEnv env{.limits = limits,
                   .clock = clock,
                   .on_error = on_error,
                   .counters = counters,
                   .bodies = bodies,
+                  .answers = answers,
                   .date = date,
                   .mailbox = std::make_shared<Mailbox>(*this, [] {})};
   std::shared_ptr<const Peer> peer = std::make_shared<const Peer>();

@@ -102,7 +102,8 @@ void Call::Answer(int code, std::string_view content_type, http::Pieces body) {
   responder_.Finish({.code = code,
                      .headers = CommonHeaders(content_type),
                      .body = std::move(body),
-                     .compress = true});
+                     .compress = true,
+                     .bulk = request.method == "GET"});
 }
 
 void Call::AnswerHeaders(http::Response response) {

@@ -241,6 +241,17 @@ class SlowClients(Hostile):
             if len(heads) == 100:
                 break
         self.bounded(100, "120 lists of 12 MB that nobody reads")
+        # For people a list is made whole: that is paid for as long as they take, and no longer.
+        h2.write(b"".join(h2.get(1 + 2 * number, SERVICES + "?pretty=1")
+                          for number in range(100, 110)))
+        while len(heads) < 110:
+            kind, _, stream, _ = next(h2.frames())
+            heads.update([stream] if kind == HEADERS else [])
+        whole = self.berth.memory_kib() - self.before
+        self.assertGreater(whole, 100 << 10)
+        h2.close()
+        if not SANITIZED:
+            harness.wait_for(lambda: self.berth.memory_kib() - self.before < whole // 3)
 
     def test_those_who_do_not_read_a_watch(self):
         watch = request_head("GET", SERVICES + "?watch=1")
