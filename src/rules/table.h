@@ -17,7 +17,7 @@ namespace berth::rules {
 struct Column {
   std::string_view name;
   std::string_view type = "string";
-  std::string_view format = "";
+  std::string_view format = {};
   std::string_view description;
   int priority = 0;
 };

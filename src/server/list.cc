@@ -180,7 +180,7 @@ void CollectPast(const Parts& parts, const ListingPtr& listing, int64_t revision
 }
 
 /// At which state: see the table in the design of lists.
-void CollectListing(const Parts& parts, const ListingPtr& listing, Collected done) {
+void CollectListing(const Parts& parts, const ListingPtr& listing, const Collected& done) {
   const ListOptions& options = listing->options;
   if (!options.continue_token.empty()) {
     const auto token = ReadContinueToken(options.continue_token);

@@ -34,8 +34,8 @@ bool IsNamespaceSubresource(std::string_view text) {
 /// What follows group and version. False when it is no path of a resource.
 bool TakeResource(std::span<const std::string_view> parts, Route& route) {
   size_t at = 0;
-  if (parts[0] == "namespaces" && parts.size() >= 3 &&
-      !(parts.size() == 3 && IsNamespaceSubresource(parts[2]))) {
+  const bool of_a_namespace = parts.size() == 3 && IsNamespaceSubresource(parts[2]);
+  if (parts[0] == "namespaces" && parts.size() >= 3 && !of_a_namespace) {
     route.name_space = parts[1];
     at = 2;
   }
