@@ -4,6 +4,7 @@
 //   bare_server PORT BYTES
 //
 // Says "ready" and serves until its standard input ends.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -11,9 +12,11 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "driver.h"
 #include "http/certificates.h"
 #include "http/server.h"
@@ -35,11 +38,16 @@ int main(int argc, char** argv) {
   options.tls =
       http::TlsSettings{.certificate_pem = serving.certificate_pem, .key_pem = serving.key_pem};
   const auto body = std::make_shared<const std::string>(std::strtoul(argv[2], nullptr, 10), 'x');
+  // Ids that differ, as Berth's do, so that HTTP/2 sends as many bytes.
+  std::vector<std::string> ids;
+  auto random = berth::base::SeededRandom::FromKernel();
+  for (int i = 0; i < 4096; ++i) ids.push_back(berth::base::NewUuid(random));
+  std::atomic<size_t> next = 0;
   http::Server server(
       std::move(options),
-      [&body](const http::Request&, const http::Responder& respond) {
+      [&](const http::Request&, const http::Responder& respond) {
         http::Response response;
-        response.headers.Add("audit-id", "00000000-0000-0000-0000-000000000000");
+        response.headers.AddUnique("audit-id", ids[next.fetch_add(1) % ids.size()]);
         response.headers.Add("cache-control", "no-cache, private");
         response.headers.Add("content-type", "application/json");
         response.body.Add(body);

@@ -14,15 +14,19 @@ Headers::Headers(std::initializer_list<std::pair<std::string_view, std::string_v
 }
 
 void Headers::Add(std::string_view name, std::string_view value) {
+  if (fields_.empty()) {  // Room for all that most requests and answers have.
+    fields_.reserve(8);
+    text_.reserve(256);
+  }
   fields_.push_back({.begin = static_cast<uint32_t>(text_.size()),
                      .name_size = static_cast<uint32_t>(name.size()),
                      .value_size = static_cast<uint32_t>(value.size())});
-  if (text_.empty()) text_.reserve(256);  // All of most requests' and answers'.
-  for (const char c : name) text_ += BreaksLine(c) ? '-' : Lower(c);
-  const size_t value_at = text_.size();
-  text_ += value;
-  for (size_t i = value_at; i < text_.size(); ++i) {
-    if (BreaksLine(text_[i])) text_[i] = ' ';
+  const size_t name_at = text_.size();
+  text_.append(name).append(value);
+  char* const at = text_.data() + name_at;
+  for (size_t i = 0; i < name.size(); ++i) at[i] = BreaksLine(at[i]) ? '-' : Lower(at[i]);
+  for (size_t i = name.size(); i < name.size() + value.size(); ++i) {
+    at[i] = BreaksLine(at[i]) ? ' ' : at[i];
   }
 }
 

@@ -34,9 +34,7 @@ void AppendMilliseconds(std::string& line, std::chrono::nanoseconds took) {
 }
 
 /// Written for every request: no format strings here, which cost more than all the rest.
-std::string LineOf(const AuditRecord& record) {
-  std::string line;
-  line.reserve(512);
+void WriteLine(const AuditRecord& record, std::string& line) {
   line.append("{\"time\":\"").append(base::FormatRfc3339Millis(record.time)).append("\"");
   AppendText(line, "id", record.id);
   AppendText(line, "user", record.user);
@@ -54,7 +52,7 @@ std::string LineOf(const AuditRecord& record) {
   AppendText(line, "uri", record.uri);
   line.append(",\"code\":").append(fmt::format_int(record.code).c_str());
   AppendMilliseconds(line, record.took);
-  return line.append("}\n");
+  line.append("}\n");
 }
 
 /// For its owner alone: it tells who did what.
@@ -99,7 +97,9 @@ AuditLog::~AuditLog() {
 }
 
 void AuditLog::Write(const AuditRecord& record) {
-  const std::string line = LineOf(record);
+  thread_local std::string line;  // Keeps its room from one request to the next.
+  line.clear();
+  WriteLine(record, line);
   base::MutexLock lock(mutex_);
   if (waiting_.size() + line.size() > options_.max_waiting_bytes) {
     ++dropped_;

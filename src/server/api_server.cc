@@ -163,7 +163,7 @@ void ApiServer::Handle(http::Request request, http::Responder responder) {
   call->route = ParseRoute(parts_.registry.GetKinds(), call->request.path);
   Attributes& attributes = call->attributes;
   const Route& route = call->route;
-  attributes.path = route.path;
+  if (route.kind != Route::Kind::kResource) attributes.path = route.path;
   attributes.verb = LowerCase(call->request.method);
   if (route.kind == Route::Kind::kResource) {
     attributes.is_resource = true;

@@ -36,7 +36,7 @@ struct Attributes {
   std::string subresource = {};
   std::string name_space = {};
   std::string name = {};
-  std::string path = {};
+  std::string path = {};  // Of what is no resource.
 };
 
 }  // namespace berth::server

@@ -44,6 +44,7 @@ class Call {
     return request.headers.Find(name).value_or(std::string_view());
   }
   base::SteadyTime Started() const { return started_; }
+  base::WallTime Time() const { return time_; }
   /// When to give up what may take `limit`, or as long as the client asked for, if that is less.
   base::SteadyTime Deadline(std::chrono::nanoseconds limit) const {
     return started_ + std::min(limit, timeout.value_or(limit));

@@ -310,7 +310,7 @@ void HandleGet(const Parts& parts, const CallPtr& call) {
         route.served.row->resource, route.name_space, route.name));
     if (object == nullptr) return call->Fail(registry::NotFound(route.served.Kind(), route.name));
     call->Answer(200, ContentType(form),
-                 RenderObject(form, *object, object->Revision(), parts.clock.Now()));
+                 RenderObject(form, *object, object->Revision(), call->Time()));
   };
   if (!*version) {
     return parts.follower.ReadCurrent(call->Deadline(kRequestTimeout), answer);

@@ -134,7 +134,9 @@ base::Result<Value> ViewDocument(const Form& form, const state::Object& object, 
 std::string RenderObject(const Form& form, const state::Object& object, int64_t revision,
                          base::WallTime now) {
   if (form.IsPlain()) {
+    constexpr size_t kVersionAndEnd = 24;
     std::string out;
+    out.reserve(object.Text().size() + kVersionAndEnd);
     object.AppendJson(out, revision);
     out.push_back('\n');
     return out;

@@ -72,9 +72,10 @@ Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   Route route;
   // All of it before it is split, as upstream: an escaped slash is a slash, so that no name has
   // one.
-  const std::string path = PercentDecode(escaped, false).value_or(std::string(escaped));
-  route.path = path.size() > 1 && path.ends_with('/') ? path.substr(0, path.size() - 1) : path;
-  const std::vector<std::string_view> segments = Segments(path);
+  auto decoded = PercentDecode(escaped, false);
+  route.path = decoded ? *std::move(decoded) : std::string(escaped);
+  const std::vector<std::string_view> segments = Segments(route.path);
+  if (route.path.size() > 1 && route.path.ends_with('/')) route.path.pop_back();
   if (segments.empty() || (segments[0] != "api" && segments[0] != "apis")) return route;
   const size_t names = segments[0] == "api" ? 2 : 3;
   const auto& views = kinds.Views();

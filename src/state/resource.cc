@@ -47,14 +47,17 @@ std::optional<Identity> Resources::Find(std::string_view key) const {
 }
 
 std::string Resources::Prefix(uint16_t resource, std::string_view name_space) const {
-  std::string prefix = rows_[resource].prefix;
-  if (rows_[resource].namespaced && !name_space.empty()) prefix.append(name_space).push_back('/');
-  return prefix;
+  return Key(resource, name_space, {});
 }
 
 std::string Resources::Key(uint16_t resource, std::string_view name_space,
                            std::string_view name) const {
-  return Prefix(resource, name_space).append(name);
+  const std::string& prefix = rows_[resource].prefix;
+  std::string key;
+  key.reserve(prefix.size() + name_space.size() + 1 + name.size());
+  key.append(prefix);
+  if (rows_[resource].namespaced && !name_space.empty()) key.append(name_space).push_back('/');
+  return key.append(name);
 }
 
 }  // namespace berth::state
