@@ -17,10 +17,10 @@ enum class YamlOrder : uint8_t {
   kAsGiven,
 };
 
-/// Block style; sequences are not indented under their key; long lines are folded at a space. Strings are plain where they read back as the same string.
-/// Otherwise they are double-quoted if a reader would take them for something else ("true", "10",
-/// "1:30"), single-quoted if only their punctuation is in the way ('*', 'a: b'), and a literal
-/// block if they have several lines.
+/// Block style; sequences are not indented under their key; long lines are folded at a space.
+/// Strings are plain where they read back as the same string. Otherwise they are double-quoted if a
+/// reader would take them for something else ("true", "10", "1:30"), single-quoted if only their
+/// punctuation is in the way ('*', 'a: b'), and a literal block if they have several lines.
 std::string WriteYaml(const Value& value, YamlOrder order = YamlOrder::kByKey);
 
 }  // namespace berth::codec

@@ -42,7 +42,8 @@ std::string Rendered(const Plan& plan, const PlanArguments& arguments) {
     return codec::WriteJson(PlanDocument(plan, source), {.indent = 2}) + "\n";
   }
   if (arguments.output == "yaml") {
-    const std::string yaml = codec::WriteYaml(PlanDocument(plan, source), codec::YamlOrder::kAsGiven);
+    const std::string yaml =
+        codec::WriteYaml(PlanDocument(plan, source), codec::YamlOrder::kAsGiven);
     return yaml.ends_with('\n') ? yaml : yaml + "\n";
   }
   const std::string shown = source == "-" ? "standard input" : base::ToVisible(source);
