@@ -2,11 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "base/temp_dir.h"
 
 namespace berth::obs {
 namespace {
@@ -15,14 +16,9 @@ using ::testing::HasSubstr;
 
 class AuditLogTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = std::filesystem::temp_directory_path() / "berth-audit-XXXXXX";
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
+  std::string Path(const std::string& name = "audit.log") const {
+    return directory_.Path() + "/" + name;
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::string Path(const std::string& name = "audit.log") const { return directory_ / name; }
   static std::string Read(const std::string& path) {
     std::ifstream file(path);
     std::stringstream text;
@@ -44,7 +40,7 @@ class AuditLogTest : public ::testing::Test {
 
   base::SystemClock clock_;
   base::Logger log_{{.sink = [](std::string_view) {}}, clock_};
-  std::filesystem::path directory_;
+  const base::TempDir directory_;
 };
 
 TEST_F(AuditLogTest, ALineSaysWhoDidWhatAndHowItEnded) {

@@ -445,7 +445,8 @@ class ProgramTest(Case):
                                 "see berth snapshot --help"),
                 (("snapshot", "sav"), 'berth snapshot: "sav": no such command; there are save, '
                                       "restore and status; see berth snapshot --help"),
-                (("snapshot", "save", "a"), "berth snapshot save: --data-dir is missing; see berth "
+                (("snapshot", "save", "a"), "berth snapshot save: give either --data-dir, a data "
+                                            "directory, or --kubeconfig, a server; see berth "
                                             "snapshot save --help"),
                 (("snapshot", "restore", "--data-dir", "a"), "berth snapshot restore: FILE is "
                                                              "missing; see berth snapshot restore "
