@@ -202,17 +202,20 @@ constexpr Message kObjectReference{.openapi_name = "io.k8s.api.core.v1.ObjectRef
                                    .description = "Points to another object.",
                                    .fields = kObjectReferenceFields.fields,
                                    .by_number = kObjectReferenceFields.by_number,
+                                   .by_name = kObjectReferenceFields.by_name,
                                    .atomic = true};
 
 constexpr Message kEventSource{.openapi_name = "io.k8s.api.core.v1.EventSource",
                                .description = "Where an event comes from.",
                                .fields = kEventSourceFields.fields,
-                               .by_number = kEventSourceFields.by_number};
+                               .by_number = kEventSourceFields.by_number,
+                               .by_name = kEventSourceFields.by_name};
 
 constexpr Message kEventSeries{.openapi_name = "io.k8s.api.core.v1.EventSeries",
                                .description = "Something that keeps happening.",
                                .fields = kEventSeriesFields.fields,
-                               .by_number = kEventSeriesFields.by_number};
+                               .by_number = kEventSeriesFields.by_number,
+                               .by_name = kEventSeriesFields.by_name};
 
 constexpr Message kEvent{
     .openapi_name = "io.k8s.api.core.v1.Event",
@@ -220,12 +223,14 @@ constexpr Message kEvent{
         "A report of something that happened to an object. Kept for a limited time, and "
         "for people rather than programs.",
     .fields = kEventFields.fields,
-    .by_number = kEventFields.by_number};
+    .by_number = kEventFields.by_number,
+    .by_name = kEventFields.by_name};
 
 constexpr Message kEventsEventSeries{.openapi_name = "io.k8s.api.events.v1.EventSeries",
                                      .description = "Something that keeps happening.",
                                      .fields = kEventsEventSeriesFields.fields,
-                                     .by_number = kEventsEventSeriesFields.by_number};
+                                     .by_number = kEventsEventSeriesFields.by_number,
+                                     .by_name = kEventsEventSeriesFields.by_name};
 
 constexpr Message kEventsEvent{
     .openapi_name = "io.k8s.api.events.v1.Event",
@@ -233,6 +238,7 @@ constexpr Message kEventsEvent{
         "A report of something that happened to an object. Kept for a limited time, and "
         "for people rather than programs.",
     .fields = kEventsEventFields.fields,
-    .by_number = kEventsEventFields.by_number};
+    .by_number = kEventsEventFields.by_number,
+    .by_name = kEventsEventFields.by_name};
 
 }  // namespace berth::api

@@ -63,12 +63,14 @@ constexpr FieldTable kLeaseFields(std::to_array<Field>({
 constexpr Message kLeaseSpec{.openapi_name = "io.k8s.api.coordination.v1.LeaseSpec",
                              .description = "Who holds a lease, and until when.",
                              .fields = kLeaseSpecFields.fields,
-                             .by_number = kLeaseSpecFields.by_number};
+                             .by_number = kLeaseSpecFields.by_number,
+                             .by_name = kLeaseSpecFields.by_name};
 
 constexpr Message kLease{
     .openapi_name = "io.k8s.api.coordination.v1.Lease",
     .description = "Something that one program at a time may hold: how leaders are elected.",
     .fields = kLeaseFields.fields,
-    .by_number = kLeaseFields.by_number};
+    .by_number = kLeaseFields.by_number,
+    .by_name = kLeaseFields.by_name};
 
 }  // namespace berth::api

@@ -205,27 +205,32 @@ constexpr Message kOwnerReference{
         "one.",
     .fields = kOwnerReferenceFields.fields,
     .by_number = kOwnerReferenceFields.by_number,
+    .by_name = kOwnerReferenceFields.by_name,
     .atomic = true};
 
 constexpr Message kManagedFieldsEntry{
     .openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry",
     .description = "A manager and the fields it owns.",
     .fields = kManagedFieldsEntryFields.fields,
-    .by_number = kManagedFieldsEntryFields.by_number};
+    .by_number = kManagedFieldsEntryFields.by_number,
+    .by_name = kManagedFieldsEntryFields.by_name};
 
 constexpr Message kObjectMeta{.openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
                               .description = "What every stored object has.",
                               .fields = kObjectMetaFields.fields,
-                              .by_number = kObjectMetaFields.by_number};
+                              .by_number = kObjectMetaFields.by_number,
+                              .by_name = kObjectMetaFields.by_name};
 
 constexpr Message kListMeta{.openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta",
                             .description = "What every list has.",
                             .fields = kListMetaFields.fields,
-                            .by_number = kListMetaFields.by_number};
+                            .by_number = kListMetaFields.by_number,
+                            .by_name = kListMetaFields.by_name};
 
 constexpr Message kCondition{.openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.Condition",
                              .description = "One aspect of the present state of an object.",
                              .fields = kConditionFields.fields,
-                             .by_number = kConditionFields.by_number};
+                             .by_number = kConditionFields.by_number,
+                             .by_name = kConditionFields.by_name};
 
 }  // namespace berth::api

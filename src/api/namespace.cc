@@ -86,22 +86,26 @@ constexpr FieldTable kNamespaceFields(std::to_array<Field>({
 constexpr Message kNamespaceSpec{.openapi_name = "io.k8s.api.core.v1.NamespaceSpec",
                                  .description = "What a namespace asks for.",
                                  .fields = kNamespaceSpecFields.fields,
-                                 .by_number = kNamespaceSpecFields.by_number};
+                                 .by_number = kNamespaceSpecFields.by_number,
+                                 .by_name = kNamespaceSpecFields.by_name};
 
 constexpr Message kNamespaceCondition{.openapi_name = "io.k8s.api.core.v1.NamespaceCondition",
                                       .description = "One aspect of the state of a namespace.",
                                       .fields = kNamespaceConditionFields.fields,
-                                      .by_number = kNamespaceConditionFields.by_number};
+                                      .by_number = kNamespaceConditionFields.by_number,
+                                      .by_name = kNamespaceConditionFields.by_name};
 
 constexpr Message kNamespaceStatus{.openapi_name = "io.k8s.api.core.v1.NamespaceStatus",
                                    .description = "The present state of a namespace.",
                                    .fields = kNamespaceStatusFields.fields,
-                                   .by_number = kNamespaceStatusFields.by_number};
+                                   .by_number = kNamespaceStatusFields.by_number,
+                                   .by_name = kNamespaceStatusFields.by_name};
 
 constexpr Message kNamespace{
     .openapi_name = "io.k8s.api.core.v1.Namespace",
     .description = "A space of names: objects in different namespaces may be called the same.",
     .fields = kNamespaceFields.fields,
-    .by_number = kNamespaceFields.by_number};
+    .by_number = kNamespaceFields.by_number,
+    .by_name = kNamespaceFields.by_name};
 
 }  // namespace berth::api

@@ -95,12 +95,14 @@ constexpr FieldTable kIpAddressFields(std::to_array<Field>({
 constexpr Message kServiceCidrSpec{.openapi_name = "io.k8s.api.networking.v1.ServiceCIDRSpec",
                                    .description = "The ranges of a ServiceCIDR.",
                                    .fields = kServiceCidrSpecFields.fields,
-                                   .by_number = kServiceCidrSpecFields.by_number};
+                                   .by_number = kServiceCidrSpecFields.by_number,
+                                   .by_name = kServiceCidrSpecFields.by_name};
 
 constexpr Message kServiceCidrStatus{.openapi_name = "io.k8s.api.networking.v1.ServiceCIDRStatus",
                                      .description = "The present state of a ServiceCIDR.",
                                      .fields = kServiceCidrStatusFields.fields,
-                                     .by_number = kServiceCidrStatusFields.by_number};
+                                     .by_number = kServiceCidrStatusFields.by_number,
+                                     .by_name = kServiceCidrStatusFields.by_name};
 
 constexpr Message kServiceCidr{
     .openapi_name = "io.k8s.api.networking.v1.ServiceCIDR",
@@ -108,22 +110,26 @@ constexpr Message kServiceCidr{
         "A range of addresses, or one of each IP family, for the Services of the "
         "cluster.",
     .fields = kServiceCidrFields.fields,
-    .by_number = kServiceCidrFields.by_number};
+    .by_number = kServiceCidrFields.by_number,
+    .by_name = kServiceCidrFields.by_name};
 
 constexpr Message kParentReference{.openapi_name = "io.k8s.api.networking.v1.ParentReference",
                                    .description = "Names the object that has an address.",
                                    .fields = kParentReferenceFields.fields,
-                                   .by_number = kParentReferenceFields.by_number};
+                                   .by_number = kParentReferenceFields.by_number,
+                                   .by_name = kParentReferenceFields.by_name};
 
 constexpr Message kIpAddressSpec{.openapi_name = "io.k8s.api.networking.v1.IPAddressSpec",
                                  .description = "Who has an address.",
                                  .fields = kIpAddressSpecFields.fields,
-                                 .by_number = kIpAddressSpecFields.by_number};
+                                 .by_number = kIpAddressSpecFields.by_number,
+                                 .by_name = kIpAddressSpecFields.by_name};
 
 constexpr Message kIpAddress{
     .openapi_name = "io.k8s.api.networking.v1.IPAddress",
     .description = "An address that is taken, and by whom: there is one such object for each.",
     .fields = kIpAddressFields.fields,
-    .by_number = kIpAddressFields.by_number};
+    .by_number = kIpAddressFields.by_number,
+    .by_name = kIpAddressFields.by_name};
 
 }  // namespace berth::api

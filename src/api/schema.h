@@ -3,6 +3,7 @@
 // from any thread. The tables themselves are in the other files of this folder.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -83,6 +84,7 @@ struct Message {
   std::string_view description;
   std::span<const Field> fields;            // In the order in which JSON is written.
   std::span<const uint8_t> by_number = {};  // Positions in `fields`, by ascending number.
+  std::span<const uint8_t> by_name = {};    // The same by name, byte for byte.
   bool atomic = false;                      // Server-side apply takes it as a whole.
 
   /// Null if there is no such field. `hint` is where to look first: readers that meet fields in
@@ -111,23 +113,26 @@ struct Message {
   std::string_view GoType() const;
 };
 
-/// The fields of one message with their order by number, for the files that declare messages.
+/// The fields of one message with their orders, for the files that declare messages.
 template <size_t N>
 struct FieldTable {
   static_assert(N <= kMaxFields);
 
   consteval explicit FieldTable(const std::array<Field, N>& table) : fields(table) {
-    for (size_t i = 0; i < N; ++i) {
-      size_t at = i;
-      for (; at > 0 && fields[by_number[at - 1]].number > fields[i].number; --at) {
-        by_number[at] = by_number[at - 1];
-      }
-      by_number[at] = static_cast<uint8_t>(i);
-    }
+    const auto sorted = [this](auto less) {
+      std::array<uint8_t, N> positions{};
+      for (size_t i = 0; i < N; ++i) positions[i] = static_cast<uint8_t>(i);
+      std::sort(positions.begin(), positions.end(),
+                [&](uint8_t a, uint8_t b) { return less(fields[a], fields[b]); });
+      return positions;
+    };
+    by_number = sorted([](const Field& a, const Field& b) { return a.number < b.number; });
+    by_name = sorted([](const Field& a, const Field& b) { return a.name < b.name; });
   }
 
   std::array<Field, N> fields;
   std::array<uint8_t, N> by_number{};
+  std::array<uint8_t, N> by_name{};
 };
 
 }  // namespace berth::api

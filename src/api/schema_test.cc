@@ -33,7 +33,9 @@ TEST(Schema, NamesAndNumbersAreUniqueAndOrdered) {
     std::set<std::string_view> names;
     std::set<uint32_t> numbers;
     ASSERT_EQ(message->by_number.size(), message->fields.size());
+    ASSERT_EQ(message->by_name.size(), message->fields.size());
     uint32_t last = 0;
+    std::string_view last_name;
     for (size_t i = 0; i < message->fields.size(); ++i) {
       const Field& field = message->fields[i];
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
@@ -43,6 +45,8 @@ TEST(Schema, NamesAndNumbersAreUniqueAndOrdered) {
       EXPECT_EQ(message->FindNumber(field.number), &field);
       EXPECT_GT(message->fields[message->by_number[i]].number, last);
       last = message->fields[message->by_number[i]].number;
+      EXPECT_GT(message->fields[message->by_name[i]].name, last_name);
+      last_name = message->fields[message->by_name[i]].name;
     }
     EXPECT_EQ(message->Find("noSuchField"), nullptr);
     EXPECT_EQ(message->FindNumber(99), nullptr);
@@ -64,8 +68,11 @@ TEST(Schema, EveryFieldIsDescribedAndFitsItsShape) {
         EXPECT_NE(field.presence, Presence::kOmitEmpty);
       }
       EXPECT_EQ(field.list_kind == ListKind::kMap, !field.list_keys.empty());
+      std::string_view last_key;  // Field paths name the keys in order.
       for (const ListKey& key : field.list_keys) {
         EXPECT_NE(field.message->Find(key.name), nullptr) << key.name;
+        EXPECT_GT(key.name, last_key);
+        last_key = key.name;
       }
       if (!field.patch_merge_key.empty()) {
         EXPECT_NE(field.message->Find(field.patch_merge_key), nullptr);

@@ -276,43 +276,51 @@ constexpr FieldTable kServiceFields(std::to_array<Field>({
 constexpr Message kServicePort{.openapi_name = "io.k8s.api.core.v1.ServicePort",
                                .description = "One port of a Service.",
                                .fields = kServicePortFields.fields,
-                               .by_number = kServicePortFields.by_number};
+                               .by_number = kServicePortFields.by_number,
+                               .by_name = kServicePortFields.by_name};
 
 constexpr Message kClientIpConfig{.openapi_name = "io.k8s.api.core.v1.ClientIPConfig",
                                   .description = "The settings of session affinity ClientIP.",
                                   .fields = kClientIpConfigFields.fields,
-                                  .by_number = kClientIpConfigFields.by_number};
+                                  .by_number = kClientIpConfigFields.by_number,
+                                  .by_name = kClientIpConfigFields.by_name};
 
 constexpr Message kSessionAffinityConfig{.openapi_name = "io.k8s.api.core.v1.SessionAffinityConfig",
                                          .description = "The settings of session affinity.",
                                          .fields = kSessionAffinityConfigFields.fields,
-                                         .by_number = kSessionAffinityConfigFields.by_number};
+                                         .by_number = kSessionAffinityConfigFields.by_number,
+                                         .by_name = kSessionAffinityConfigFields.by_name};
 
 constexpr Message kServiceSpec{.openapi_name = "io.k8s.api.core.v1.ServiceSpec",
                                .description = "What a Service asks for.",
                                .fields = kServiceSpecFields.fields,
-                               .by_number = kServiceSpecFields.by_number};
+                               .by_number = kServiceSpecFields.by_number,
+                               .by_name = kServiceSpecFields.by_name};
 
 constexpr Message kPortStatus{.openapi_name = "io.k8s.api.core.v1.PortStatus",
                               .description = "What became of one port at a load balancer.",
                               .fields = kPortStatusFields.fields,
-                              .by_number = kPortStatusFields.by_number};
+                              .by_number = kPortStatusFields.by_number,
+                              .by_name = kPortStatusFields.by_name};
 
 constexpr Message kLoadBalancerIngress{
     .openapi_name = "io.k8s.api.core.v1.LoadBalancerIngress",
     .description = "One point at which a load balancer takes traffic.",
     .fields = kLoadBalancerIngressFields.fields,
-    .by_number = kLoadBalancerIngressFields.by_number};
+    .by_number = kLoadBalancerIngressFields.by_number,
+    .by_name = kLoadBalancerIngressFields.by_name};
 
 constexpr Message kLoadBalancerStatus{.openapi_name = "io.k8s.api.core.v1.LoadBalancerStatus",
                                       .description = "The state of a load balancer.",
                                       .fields = kLoadBalancerStatusFields.fields,
-                                      .by_number = kLoadBalancerStatusFields.by_number};
+                                      .by_number = kLoadBalancerStatusFields.by_number,
+                                      .by_name = kLoadBalancerStatusFields.by_name};
 
 constexpr Message kServiceStatus{.openapi_name = "io.k8s.api.core.v1.ServiceStatus",
                                  .description = "The present state of a Service.",
                                  .fields = kServiceStatusFields.fields,
-                                 .by_number = kServiceStatusFields.by_number};
+                                 .by_number = kServiceStatusFields.by_number,
+                                 .by_name = kServiceStatusFields.by_name};
 
 constexpr Message kService{
     .openapi_name = "io.k8s.api.core.v1.Service",
@@ -320,6 +328,7 @@ constexpr Message kService{
         "A name for something that Pods offer, with an address and ports that stay the "
         "same while the Pods come and go.",
     .fields = kServiceFields.fields,
-    .by_number = kServiceFields.by_number};
+    .by_number = kServiceFields.by_number,
+    .by_name = kServiceFields.by_name};
 
 }  // namespace berth::api

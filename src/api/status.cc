@@ -107,29 +107,34 @@ constexpr FieldTable kDeleteOptionsFields(std::to_array<Field>({
 constexpr Message kStatusCause{.openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.StatusCause",
                                .description = "One fault of a request.",
                                .fields = kStatusCauseFields.fields,
-                               .by_number = kStatusCauseFields.by_number};
+                               .by_number = kStatusCauseFields.by_number,
+                               .by_name = kStatusCauseFields.by_name};
 
 constexpr Message kStatusDetails{
     .openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.StatusDetails",
     .description = "What a Status is about.",
     .fields = kStatusDetailsFields.fields,
-    .by_number = kStatusDetailsFields.by_number};
+    .by_number = kStatusDetailsFields.by_number,
+    .by_name = kStatusDetailsFields.by_name};
 
 constexpr Message kStatus{.openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
                           .description = "The answer to a request that returns no object.",
                           .fields = kStatusFields.fields,
-                          .by_number = kStatusFields.by_number};
+                          .by_number = kStatusFields.by_number,
+                          .by_name = kStatusFields.by_name};
 
 constexpr Message kPreconditions{
     .openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions",
     .description = "What must be true of an object before it is changed or deleted.",
     .fields = kPreconditionsFields.fields,
-    .by_number = kPreconditionsFields.by_number};
+    .by_number = kPreconditionsFields.by_number,
+    .by_name = kPreconditionsFields.by_name};
 
 constexpr Message kDeleteOptions{
     .openapi_name = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
     .description = "How an object is to be deleted.",
     .fields = kDeleteOptionsFields.fields,
-    .by_number = kDeleteOptionsFields.by_number};
+    .by_number = kDeleteOptionsFields.by_number,
+    .by_name = kDeleteOptionsFields.by_name};
 
 }  // namespace berth::api
