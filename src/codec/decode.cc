@@ -169,7 +169,8 @@ base::Result<Decoded> DecodeYaml(std::string_view body, const api::Message& mess
 
 base::Result<Decoded> DecodeValue(const Value& document, const api::Message& message,
                                   const DecodeOptions& options) {
-  return DecodeTree(ValueSource{.value = &document}, message, options, Refusal(options, {}));
+  return DecodeTree(ValueSource{.value = &document, .by_key = options.by_key}, message, options,
+                    Refusal(options, {}));
 }
 
 base::Result<Decoded> DecodeProtobuf(std::string_view body, const api::Message& message,

@@ -16,6 +16,7 @@
 // Pure functions, safe from any thread. An Error is always kBadRequest.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,9 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
+/// What a client wants to be done about them: told, refused or nothing.
+enum class FieldValidation : uint8_t { kWarn, kStrict, kIgnore };
+
 /// No more are reported of one body, as upstream.
 inline constexpr size_t kMostProblems = 100;
 
@@ -63,6 +67,8 @@ struct DecodeOptions {
   /// A body that says it is something else is not read any further: compare `kind` and
   /// `api_version` of what comes back before its object, which is empty then.
   Identity expected = {};
+  /// Of a tree: problems come in the order of keys, not of the tree.
+  bool by_key = false;
 };
 
 base::Result<Decoded> DecodeJson(std::string_view body, const api::Message& message,
@@ -75,6 +81,13 @@ base::Result<Decoded> DecodeYaml(std::string_view body, const api::Message& mess
 /// A Kubernetes protobuf envelope. Never has problems; unknown fields are kept, see protobuf.h.
 base::Result<Decoded> DecodeProtobuf(std::string_view body, const api::Message& message,
                                      const DecodeOptions& options = {});
+
+/// Any JSON text, such as a patch. An Error is in Go's words where Go would refuse the text too.
+struct JsonDocument {
+  Value value;
+  std::vector<Problem> problems;  // Members given twice.
+};
+base::Result<JsonDocument> ReadJson(std::string_view text, const JsonLimits& limits = {});
 
 /// A document tree, such as a patch leaves behind.
 base::Result<Decoded> DecodeValue(const Value& document, const api::Message& message,

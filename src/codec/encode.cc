@@ -254,12 +254,6 @@ std::string EncodeMessage(const Value& canonical, const api::Message& message,
   return writer.Take();
 }
 
-Value ToDocument(const Value& canonical, const api::Message& message, const Identity& identity) {
-  const auto document = ParseJson(EncodeMessage(canonical, message, identity),
-                                  {.bytes = SIZE_MAX, .depth = kDeepestAllowed});
-  return document.value_or(Value(Object()));
-}
-
 base::Result<Value> DecodeWire(std::string_view text, const api::Message& message) {
   JsonDom dom;
   const auto root = dom.Parse(text, {.bytes = SIZE_MAX, .depth = kDeepestAllowed});

@@ -39,9 +39,15 @@ std::string WithVersion(const WireJson& wire, std::string_view version);
 std::string EncodeMessage(const Value& canonical, const api::Message& message,
                           const Identity& identity = {});
 
+inline constexpr std::string_view kManagedFields = "managedFields";
+
+struct DocumentStyle {
+  bool managed_fields = true;  // Whether metadata.managedFields is in it, most of many a text.
+};
+
 /// The same content as EncodeMessage as a tree, for WriteYaml, indented JSON and patches.
-Value ToDocument(const Value& canonical, const api::Message& message,
-                 const Identity& identity = {});
+Value ToDocument(const Value& canonical, const api::Message& message, const Identity& identity = {},
+                 const DocumentStyle& style = {});
 
 /// The way back from WireJson::text, with or without a version in it. An Error means that this is
 /// not such a text.

@@ -1,5 +1,7 @@
 #include <utility>
 
+#include "codec/decode_walk.h"
+#include "codec/go_syntax.h"
 #include "codec/json.h"
 #include "codec/json_dom.h"
 
@@ -31,7 +33,8 @@ Value ConvertScalar(const element& node) {
 // then, but for one: it does not count an empty array or object as a level.
 class Converter {
  public:
-  explicit Converter(size_t max_depth) : levels_left_(max_depth) {}
+  /// Members given twice go to `notes`.
+  Converter(size_t max_depth, WalkNotes& notes) : levels_left_(max_depth), notes_(notes) {}
 
   bool TooDeep() const { return too_deep_; }
 
@@ -53,20 +56,44 @@ class Converter {
   Value ConvertArray(const simdjson::dom::array& source) {
     Array array;
     array.reserve(source.size());
-    for (const element node : source) array.push_back(Convert(node));
+    for (const element node : source) {
+      const WalkNotes::Step step(notes_, array.size());
+      array.push_back(Convert(node));
+    }
     return array;
   }
 
   Value ConvertObject(const simdjson::dom::object& source) {
     Object object;
     object.Reserve(source.size());
-    for (const auto& [key, node] : source) object.Set(std::string(key), Convert(node));
+    for (const auto& [key, node] : source) {
+      const WalkNotes::Step step(notes_, nullptr, key);
+      const size_t before = object.size();
+      object.Set(std::string(key), Convert(node));
+      if (object.size() == before) notes_.Report(Problem::Kind::kDuplicate);
+    }
     return object;
   }
 
   size_t levels_left_;
+  WalkNotes& notes_;
   bool too_deep_ = false;
 };
+
+// An Error says what is wrong, without saying that this is JSON.
+base::Result<JsonDocument> Read(std::string_view text, const JsonLimits& limits, bool report) {
+  JsonDom dom;
+  const auto document = dom.Parse(text, limits);
+  if (!document) return tl::unexpected(document.error());
+  const size_t depth = EffectiveDepth(limits);
+  WalkNotes notes(report);
+  Converter converter(depth, notes);
+  Value value = converter.Convert(*document);
+  if (converter.TooDeep()) {
+    return base::Fail(base::Reason::kBadRequest, TooDeepSentence(text, depth));
+  }
+  return JsonDocument{.value = std::move(value), .problems = notes.TakeProblems()};
+}
 
 auto FailParse(const std::string& what) {
   return base::Fail(base::Reason::kBadRequest, "invalid JSON: " + what);
@@ -75,14 +102,17 @@ auto FailParse(const std::string& what) {
 }  // namespace
 
 base::Result<Value> ParseJson(std::string_view text, const JsonLimits& limits) {
-  JsonDom dom;
-  const auto document = dom.Parse(text, limits);
+  auto document = Read(text, limits, /*report=*/false);
   if (!document) return FailParse(document.error().message);
-  const size_t depth = EffectiveDepth(limits);
-  Converter converter(depth);
-  Value value = converter.Convert(*document);
-  if (converter.TooDeep()) return FailParse(TooDeepSentence(text, depth));
-  return value;
+  return std::move(document->value);
+}
+
+base::Result<JsonDocument> ReadJson(std::string_view text, const JsonLimits& limits) {
+  auto document = Read(text, limits, /*report=*/true);
+  if (document) return document;
+  const auto in_go = text.size() <= limits.bytes ? GoSyntaxError(text) : std::nullopt;
+  if (in_go) return base::Fail(base::Reason::kBadRequest, *in_go);
+  return FailParse(document.error().message);
 }
 
 }  // namespace berth::codec

@@ -137,6 +137,7 @@ TEST(Objects, EveryFormatGivesTheObjectBack) {
       ASSERT_EQ(EncodeMessage(*from_proto, message, identity), json);
 
       const Value document = ToDocument(object, message, identity);
+      ASSERT_EQ(WriteJson(document), WriteJson(ParseJson(json).value()));  // The order too.
       const auto from_yaml = DecodeYaml(WriteYaml(document), message);
       ASSERT_TRUE(from_yaml.has_value()) << from_yaml.error().message;
       ASSERT_EQ(from_yaml->object, object);

@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "codec/decode.h"
 #include "server/query.h"
 
 namespace berth::server {
 
 enum class VersionMatch : uint8_t { kUnset, kNotOlderThan, kExact };
-enum class FieldValidation : uint8_t { kWarn, kStrict, kIgnore };
+using codec::FieldValidation;
 
 struct ListOptions {
   std::string label_selector = {};

@@ -1,0 +1,192 @@
+#include "merge/patch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/go_text.h"
+#include "codec/encode.h"
+#include "codec/json.h"
+#include "codec/protobuf.h"
+#include "codec/read.h"
+#include "merge/errors.h"
+#include "merge/go_value.h"
+#include "merge/merge_patch.h"
+#include "merge/restore.h"
+#include "merge/strategic_merge.h"
+
+namespace berth::merge {
+namespace {
+
+using codec::FieldValidation;
+using codec::Member;
+using codec::Object;
+using codec::Value;
+
+constexpr std::string_view kMetadata = "metadata";
+
+// Merge patches are maps to Go; JSON patches read themselves.
+base::Result<Value> ReadMap(Value document, PatchKind kind) {
+  const std::string_view prefix = kind == PatchKind::kMerge ? "error decoding patch: " : "";
+  if (document.AsObject() != nullptr) return document;
+  if (document.IsNull()) {
+    // To Go no map at all: nothing to merge, but no merge patch either.
+    if (kind == PatchKind::kMerge) return BadPatch("Invalid JSON Patch");
+    return Value(Object());
+  }
+  const std::string_view found = document.AsArray() != nullptr    ? "array"
+                                 : document.AsString() != nullptr ? "string"
+                                 : document.AsBool().has_value()  ? "bool"
+                                                                  : "number";
+  return BadPatch(
+      fmt::format("{}json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                  prefix, found));
+}
+
+// A directive may reach what it does not name.
+bool HasDirective(const Object& patch) {
+  return std::any_of(patch.begin(), patch.end(),
+                     [](const Member& member) { return member.key.starts_with('$'); });
+}
+
+bool LeadsToManagedFields(const Pointer& pointer) {
+  if (pointer.size() < 2) return pointer.empty() || pointer[0] == kMetadata;
+  return pointer[0] == kMetadata && pointer[1] == codec::kManagedFields;
+}
+
+// The kind and version of a patched object, which clients may not change.
+std::optional<std::string> IdentityFault(const codec::Decoded& decoded, const api::Kind& kind) {
+  if (!decoded.api_version.empty() && decoded.api_version != kind.api_version) {
+    return fmt::format(
+        "no kind {} is registered for version {} in scheme \"pkg/api/legacyscheme/scheme.go:30\"",
+        base::GoQuoted(decoded.kind), base::GoQuoted(decoded.api_version));
+  }
+  if (!decoded.kind.empty() && decoded.kind != kind.kind) {
+    return fmt::format("converting (v1.{}) to (core.{}): unknown conversion", decoded.kind,
+                       kind.kind);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+base::Result<Patch> Patch::Parse(PatchKind kind, std::string_view text,
+                                 FieldValidation validation) {
+  auto document = codec::ReadJson(text);
+  const bool strategic = kind == PatchKind::kStrategic;
+  if (!document) {
+    return BadPatch((strategic ? "" : "error decoding patch: ") + document.error().message);
+  }
+  Patch patch;
+  patch.kind_ = kind;
+  patch.validation_ = validation;
+  const std::string_view prefix = kind == PatchKind::kJson ? "json patch " : "";
+  for (const codec::Problem& problem : document->problems) {
+    patch.problems_.push_back(fmt::format("{}{}", prefix, problem.text));
+  }
+  if (kind != PatchKind::kJson) {
+    auto map = ReadMap(std::move(document->value), kind);
+    if (!map) return tl::unexpected(std::move(map.error()));
+    patch.content_ = *std::move(map);
+    return patch;
+  }
+  auto operations = ReadJsonPatch(std::move(document->value));
+  if (!operations) return tl::unexpected(std::move(operations.error()));
+  for (std::string& problem : operations->problems) {
+    if (patch.problems_.size() == codec::kMostProblems) break;
+    patch.problems_.push_back(std::move(problem));
+  }
+  patch.content_ = *std::move(operations);
+  return patch;
+}
+
+base::Result<Patched> Patch::Apply(const Value& current, const api::Kind& kind) const {
+  // Most objects have managed fields, most patches none: then they need not be read and written.
+  const bool with_managed_fields = TouchesManagedFields();
+  Value document = codec::ToDocument(current, *kind.message,
+                                     {.api_version = kind.api_version, .kind = kind.kind},
+                                     {.managed_fields = with_managed_fields});
+  if (auto done = ApplyTo(document, *kind.message); !done) {
+    return tl::unexpected(std::move(done.error()));
+  }
+  auto decoded = Decode(document, kind);
+  if (!decoded) return tl::unexpected(std::move(decoded.error()));
+  auto patched = Checked(*std::move(decoded), document);
+  if (!patched) return patched;
+  if (!with_managed_fields) {
+    codec::CopyAt(patched->object, current, {kMetadata, codec::kManagedFields});
+  }
+  codec::KeepUnknownFields(current, patched->object);
+  return patched;
+}
+
+base::Result<void> Patch::ApplyTo(Value& document, const api::Message& message) const {
+  switch (kind_) {
+    case PatchKind::kJson:
+      return ApplyJsonPatch(document, std::get<JsonPatch>(content_));
+    case PatchKind::kMerge:
+      ApplyMergePatch(document, std::get<Value>(content_));
+      return {};
+    case PatchKind::kStrategic:
+      break;
+  }
+  return ApplyStrategicMerge(document, std::get<Value>(content_), message);
+}
+
+base::Result<codec::Decoded> Patch::Decode(const Value& document, const api::Kind& kind) const {
+  auto decoded = codec::DecodeValue(document, *kind.message);
+  const bool strategic = kind_ == PatchKind::kStrategic;
+  if (!decoded) {
+    const auto fault = strategic ? RestoreFault(document, *kind.message) : std::nullopt;
+    return InvalidPatch(ShownIn(document), fault.value_or(decoded.error().message));
+  }
+  // A strategic merge goes by the struct it fills, whatever its kind says.
+  if (strategic) return decoded;
+  if (const auto fault = IdentityFault(*decoded, kind)) {
+    return InvalidPatch(ShownIn(document), *fault);
+  }
+  if (decoded->problems.size() < 2) return decoded;
+  return codec::DecodeValue(document, *kind.message,
+                            {.limits = {}, .expected = {}, .by_key = true});
+}
+
+base::Result<Patched> Patch::Checked(codec::Decoded decoded, const Value& document) const {
+  Patched patched{.object = std::move(decoded.object)};
+  if (validation_ == FieldValidation::kIgnore) return patched;
+  patched.warnings = problems_;
+  for (codec::Problem& problem : decoded.problems) {
+    patched.warnings.push_back(std::move(problem.text));
+  }
+  if (validation_ == FieldValidation::kStrict && !patched.warnings.empty()) {
+    return InvalidPatch(ShownIn(document), fmt::format("strict decoding error: {}",
+                                                       fmt::join(patched.warnings, ", ")));
+  }
+  return patched;
+}
+
+// What an error about the result shows: the result, or the patch if that is what upstream has.
+std::string Patch::ShownIn(const Value& document) const {
+  if (kind_ == PatchKind::kStrategic) return GoText(std::get<Value>(content_));
+  return codec::WriteJson(document);
+}
+
+bool Patch::TouchesManagedFields() const {
+  if (kind_ == PatchKind::kJson) {
+    const auto& operations = std::get<JsonPatch>(content_).operations;
+    return std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+      return (operation.path && LeadsToManagedFields(*operation.path)) ||
+             (operation.from && LeadsToManagedFields(*operation.from));
+    });
+  }
+  const Object& patch = *std::get<Value>(content_).AsObject();
+  if (HasDirective(patch)) return true;
+  const Value* metadata = patch.Find(kMetadata);
+  if (metadata == nullptr) return false;
+  const Object* changes = metadata->AsObject();
+  return changes == nullptr || changes->Find(codec::kManagedFields) != nullptr ||
+         HasDirective(*changes);
+}
+
+}  // namespace berth::merge
