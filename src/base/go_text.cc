@@ -105,4 +105,18 @@ std::string ToVisible(std::string_view text) {
   return out;
 }
 
+std::string OnlyVisible(std::string_view text, size_t most_bytes) {
+  std::string out;
+  while (!text.empty()) {
+    const Rune rune = FirstRune(text);
+    if (!rune.valid || !IsInvisible(rune.value)) {
+      const std::string_view shown = rune.valid ? text.substr(0, rune.size) : "\uFFFD";
+      if (out.size() + shown.size() > most_bytes) break;
+      out += shown;
+    }
+    text.remove_prefix(rune.size);
+  }
+  return out;
+}
+
 }  // namespace berth::base

@@ -2,6 +2,7 @@
 // Pure functions on any bytes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,5 +19,9 @@ std::string GoQuoted(std::string_view text);
 /// Text from elsewhere made safe to print on a terminal: a '?' for whatever GoQuoted would escape
 /// because nobody would see it, U+FFFD for a byte that is not UTF-8.
 std::string ToVisible(std::string_view text);
+
+/// Without whatever nobody would see, U+FFFD for a byte that is not UTF-8, and no longer than
+/// `most_bytes`: cut between characters.
+std::string OnlyVisible(std::string_view text, size_t most_bytes);
 
 }  // namespace berth::base

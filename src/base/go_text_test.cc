@@ -52,5 +52,13 @@ TEST(GoTextTest, WhatNobodyWouldSeeIsMadeVisible) {
             "a\uFFFDb");
 }
 
+TEST(GoText, OnlyVisibleIsCutBetweenCharacters) {
+  EXPECT_EQ(OnlyVisible("ku\x1b\nbectl \u202e1", 100), "kubectl 1");
+  EXPECT_EQ(OnlyVisible("a\xff", 100), "a\uFFFD");
+  EXPECT_EQ(OnlyVisible("aé€", 5), "aé");
+  EXPECT_EQ(OnlyVisible("aé€", 6), "aé€");
+  EXPECT_EQ(OnlyVisible("a\xff", 3), "a");
+}
+
 }  // namespace
 }  // namespace berth::base

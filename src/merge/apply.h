@@ -1,0 +1,33 @@
+// Server-side apply: the client says which fields it wants to be what, and owns these from then on.
+//
+// The configuration is merged into the live object. Fields that the manager applied last time and
+// no longer mentions go, unless somebody else owns them. A field that would change and belongs to
+// somebody else is a conflict, unless the client insists. Two managers that apply the same value
+// share the field.
+//
+// Pure functions, safe from any thread.
+#pragma once
+
+#include "base/result.h"
+#include "codec/value.h"
+#include "merge/managed_fields.h"
+
+namespace berth::merge {
+
+struct ApplyOptions {
+  bool force = false;  // Take conflicting fields from their owners.
+};
+
+/// The canonical object after the apply, its managedFields set, to be defaulted and validated like
+/// any other. `live` is canonical, an empty object if there is none yet; `config` is the document
+/// the client sent. Names are not compared with those of the request.
+///
+/// What is applied by manager `kubectl` may overrule what the object's last-applied annotation says
+/// kubectl applied itself, from the client's side; and keeps that annotation up to date.
+///
+/// Errors: kBadRequest; kConflict with one cause for each field; kUnknown (500, as upstream) for a
+/// configuration that does not fit the types.
+base::Result<codec::Value> Apply(const FieldWrite& write, const ApplyOptions& options,
+                                 const codec::Value& live, const codec::Value& config);
+
+}  // namespace berth::merge

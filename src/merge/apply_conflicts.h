@@ -1,0 +1,24 @@
+// The fields that an apply would take from others, and what is said of them. For use inside merge.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "merge/managers.h"
+#include "merge/path_element.h"
+
+namespace berth::merge {
+
+struct Conflict {
+  std::string owner;  // As messages name it: `"one"`, `"two" using v1`.
+  std::vector<PathElement> path;
+};
+
+/// One for each member of `fields`, which the manager owns.
+void AddConflicts(const Manager& manager, const FieldSet& fields, std::vector<Conflict>& conflicts);
+
+/// A 409 with a cause for each of them. They must be grouped by manager.
+base::Error ConflictError(const std::vector<Conflict>& conflicts);
+
+}  // namespace berth::merge

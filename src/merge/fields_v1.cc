@@ -1,0 +1,135 @@
+// Field sets to and from the text of `fieldsV1`.
+#include <algorithm>
+
+#include "codec/encode.h"
+#include "codec/json.h"
+#include "merge/field_set.h"
+
+namespace berth::merge {
+namespace {
+
+using codec::Value;
+using Entry = FieldSet::Entry;
+using Level = FieldSet::Level;
+
+class Reader {
+ public:
+  base::Result<FieldSet> Read(const Value& root) {
+    if (!ReadLevel(root)) return tl::unexpected(error_);
+    return builder_.Finish();
+  }
+
+ private:
+  struct Child {
+    PathElement element;
+    const Value* below;
+  };
+
+  bool Fail(std::string message) {
+    error_ = {.reason = base::Reason::kBadRequest, .message = std::move(message)};
+    return false;
+  }
+
+  bool ReadLevel(const Value& value) {
+    std::vector<Child> children;
+    if (!Collect(value, children)) return false;
+    const auto by_element = [](const Child& a, const Child& b) { return a.element < b.element; };
+    if (!std::is_sorted(children.begin(), children.end(), by_element)) {
+      std::stable_sort(children.begin(), children.end(), by_element);
+    }
+    for (auto at = children.begin(); at != children.end();) {
+      const auto end = std::upper_bound(at, children.end(), *at, by_element);
+      if (!ReadChild({at, end})) return false;
+      at = end;
+    }
+    return true;
+  }
+
+  bool Collect(const Value& value, std::vector<Child>& children) {
+    if (value.IsNull()) return true;
+    const codec::Object* object = value.AsObject();
+    if (object == nullptr) return Fail("a part of fieldsV1 is no JSON object");
+    children.reserve(object->size());
+    for (const codec::Member& member : *object) {
+      if (member.key == ".") continue;
+      auto parsed = ParsePathElement(member.key);
+      if (!parsed) return Fail("parsing key as path element: " + parsed.error().message);
+      if (parsed->known) children.push_back({std::move(parsed->element), &member.value});
+    }
+    return true;
+  }
+
+  // Whether there is anything but ".", of a kind that this version knows or that is malformed.
+  static bool HasBelow(const Value& value) {
+    const codec::Object* object = value.AsObject();
+    if (object == nullptr) return false;
+    return std::any_of(object->begin(), object->end(), [](const codec::Member& member) {
+      const std::string_view key = member.key;
+      const bool unknown = key.size() >= 2 && key[1] == ':' &&
+                           std::string_view("fkvi").find(key[0]) == std::string_view::npos;
+      return key != "." && !unknown;
+    });
+  }
+
+  // An element written in several ways: a member if one of them says so; of what they have below,
+  // the last counts.
+  bool ReadChild(std::span<Child> same) {
+    const Value* below = nullptr;
+    bool member = false;
+    for (const Child& child : same) {
+      const bool has_below = HasBelow(*child.below);
+      if (has_below) below = child.below;
+      member = member || !has_below || child.below->Find(".") != nullptr;
+    }
+    builder_.Open(std::move(same.front().element));
+    if (member) builder_.Mark();
+    // Read even if there is nothing, since it may be malformed.
+    const bool good = ReadLevel(below == nullptr ? *same.front().below : *below);
+    builder_.Close();
+    return good;
+  }
+
+  FieldSetBuilder builder_;
+  base::Error error_;
+};
+
+class Writer {
+ public:
+  std::string Write(Level level) {
+    out_.reserve(24 * level.size() + 2);
+    Braces(level, /*self=*/false);
+    return std::move(out_);
+  }
+
+ private:
+  void Braces(Level level, bool self) {
+    out_ += '{';
+    if (self && !level.empty()) out_ += R"(".":{})";
+    for (; !level.empty(); level = Rest(level)) {
+      const Entry& entry = First(level);
+      if (out_.back() != '{') out_ += ',';
+      element_.clear();
+      entry.element.AppendTo(element_);
+      codec::AppendGoJsonString(out_, element_);
+      out_ += ':';
+      Braces(entry.Below(), entry.member);
+    }
+    out_ += '}';
+  }
+
+  std::string out_;
+  std::string element_;
+};
+
+}  // namespace
+
+base::Result<FieldSet> ReadFieldsV1(std::string_view text) {
+  const auto document =
+      codec::ParseJson(text, {.bytes = SIZE_MAX, .depth = codec::kDeepestAllowed});
+  if (!document) return tl::unexpected(document.error());
+  return Reader().Read(*document);
+}
+
+std::string WriteFieldsV1(const FieldSet& set) { return Writer().Write(set.Entries()); }
+
+}  // namespace berth::merge

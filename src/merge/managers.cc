@@ -1,0 +1,213 @@
+#include "merge/managers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/go_text.h"
+#include "codec/encode.h"
+#include "codec/read.h"
+#include "codec/timestamp.h"
+#include "merge/typed.h"
+
+namespace berth::merge {
+namespace {
+
+using codec::StringAt;
+using codec::Value;
+
+constexpr std::string_view kApply = "Apply";
+constexpr std::string_view kUpdate = "Update";
+constexpr std::string_view kFieldsType = "FieldsV1";
+constexpr std::string_view kOldUpdates = "ancient-changes";
+
+std::string_view OperationOf(const Manager& manager) { return manager.applies ? kApply : kUpdate; }
+
+// Times without one count as the beginning of time, which is 1970. All are written alike.
+std::string_view TimeOrder(const Manager& manager) {
+  return manager.time.empty() ? std::string_view("1970-01-01T00:00:00Z") : manager.time;
+}
+
+base::Result<Manager> ReadManager(const Value& entry, size_t index) {
+  const auto fail = [](std::string message) {
+    return base::Fail(base::Reason::kBadRequest, std::move(message));
+  };
+  const std::string_view operation = StringAt(entry, "operation");
+  if (operation != kApply && operation != kUpdate) {
+    return fail("operation must be `Apply` or `Update`");
+  }
+  const std::string_view fields_type = StringAt(entry, "fieldsType");
+  if (StringAt(entry, "apiVersion").empty()) return fail("apiVersion must not be empty");
+  if (fields_type.empty()) {
+    return fail(fmt::format("missing fieldsType in managed fields entry {}", index));
+  }
+  if (fields_type != kFieldsType) {
+    return fail(fmt::format("invalid fieldsType {} in managed fields entry {}",
+                            base::GoQuoted(fields_type), index));
+  }
+  const std::string_view text = StringAt(entry, "fieldsV1");
+  auto fields = ReadFieldsV1(text.empty() ? "{}" : text);
+  if (!fields) return fail("error decoding set: " + fields.error().message);
+  return Manager{.name = std::string(StringAt(entry, "manager")),
+                 .applies = operation == kApply,
+                 .api_version = std::string(StringAt(entry, "apiVersion")),
+                 .subresource = std::string(StringAt(entry, "subresource")),
+                 .time = std::string(StringAt(entry, "time")),
+                 .fields = *std::move(fields)};
+}
+
+// Members in the order of the message, empty ones left out: canonical.
+Value WriteManager(const Manager& manager) {
+  std::vector<codec::Member> members;
+  members.reserve(7);
+  const auto add = [&](const char* name, std::string_view text) {
+    if (!text.empty()) members.push_back({name, Value(text)});
+  };
+  add("manager", manager.name);
+  add("operation", OperationOf(manager));
+  add("apiVersion", manager.api_version);
+  add("time", manager.time);
+  add("fieldsType", kFieldsType);
+  members.push_back({"fieldsV1", Value(WriteFieldsV1(manager.fields))});
+  add("subresource", manager.subresource);
+  return codec::Object::FromUnique(std::move(members));
+}
+
+// Makes the oldest Update managers one for each version until there are few enough.
+void MergeOldest(Managers& managers) {
+  std::vector<Managers::iterator> updaters;
+  for (auto at = managers.begin(); at != managers.end(); ++at) {
+    if (!at->second.applies) updaters.push_back(at);
+  }
+  if (updaters.size() <= kMostUpdateManagers) return;
+  size_t excess = updaters.size() - kMostUpdateManagers;
+  std::stable_sort(updaters.begin(), updaters.end(), [](const auto& a, const auto& b) {
+    return TimeOrder(a->second) < TimeOrder(b->second);
+  });
+  std::map<std::string, Manager> merged;  // By version; one alone stays itself.
+  std::map<std::string, size_t> parts;
+  for (const Managers::iterator& at : updaters) {
+    if (excess == 0) break;
+    Manager& oldest = at->second;
+    Manager& all = merged[oldest.api_version];
+    if (++parts[oldest.api_version] > 1) {
+      --excess;
+      all = {.name = std::string(kOldUpdates),
+             .api_version = oldest.api_version,
+             .time = oldest.time,
+             .fields = all.fields.Union(oldest.fields)};
+    } else {
+      all = std::move(oldest);
+    }
+    managers.erase(at);
+  }
+  for (auto& [version, manager] : merged) {
+    Manager& place = managers[ManagerId(manager)];
+    manager.fields = manager.fields.Union(place.fields);
+    place = std::move(manager);
+  }
+}
+
+}  // namespace
+
+std::string ManagerId(const Manager& manager) {
+  std::string id = "{";
+  const auto add = [&](std::string_view name, std::string_view text) {
+    if (text.empty()) return;
+    if (id.size() > 1) id += ',';
+    id.append("\"").append(name).append("\":");
+    codec::AppendGoJsonString(id, text);
+  };
+  add("manager", manager.name);
+  add("operation", OperationOf(manager));
+  if (!manager.applies) add("apiVersion", manager.api_version);
+  add("subresource", manager.subresource);
+  return id += '}';
+}
+
+base::Result<Managers> ReadManagers(const codec::Array& entries) {
+  Managers managers;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    auto manager = ReadManager(entries[i], i);
+    if (!manager) return tl::unexpected(manager.error());
+    std::string id = ManagerId(*manager);
+    managers.insert_or_assign(std::move(id), *std::move(manager));
+  }
+  return managers;
+}
+
+codec::Array WriteManagers(const Managers& managers) {
+  std::vector<const Manager*> sorted;
+  sorted.reserve(managers.size());
+  for (const auto& [id, manager] : managers) sorted.push_back(&manager);
+  const auto order = [](const Manager& m) {
+    return std::tuple<bool, std::string_view, std::string_view, std::string_view, std::string_view>(
+        !m.applies, TimeOrder(m), m.name, m.api_version, m.subresource);
+  };
+  std::sort(sorted.begin(), sorted.end(),
+            [&](const Manager* a, const Manager* b) { return order(*a) < order(*b); });
+  codec::Array entries;
+  entries.reserve(sorted.size());
+  for (const Manager* manager : sorted) entries.push_back(WriteManager(*manager));
+  return entries;
+}
+
+bool IsOfVersion(const Manager& manager, const api::Kind& kind) {
+  return manager.api_version == kind.api_version;
+}
+
+void FitManagers(Managers& managers, const api::Kind& kind) {
+  std::erase_if(managers, [&](const auto& entry) {
+    const Manager& manager = entry.second;
+    return !IsOfVersion(manager, kind) && api::FindKind(manager.api_version, kind.kind) == nullptr;
+  });
+  for (auto& [id, manager] : managers) {
+    if (IsOfVersion(manager, kind)) {
+      manager.fields = WithAtomicFields(manager.fields, *kind.message);
+    }
+  }
+}
+
+const FieldSet& UnownedFields() {
+  static const FieldSet set = [] {
+    std::vector<std::vector<PathElement>> paths;
+    for (const char* name : {"apiVersion", "kind", "metadata"}) {
+      paths.push_back({PathElement::Field(name)});
+    }
+    for (const char* name : {"name", "namespace", "creationTimestamp", "selfLink", "uid",
+                             "clusterName", "generation", "managedFields", "resourceVersion"}) {
+      paths.push_back({PathElement::Field("metadata"), PathElement::Field(name)});
+    }
+    return FieldSet::Of(paths);
+  }();
+  return set;
+}
+
+std::string_view NameOf(const FieldWrite& write) {
+  return write.manager.empty() ? std::string_view("unknown") : write.manager;
+}
+
+void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison) {
+  for (auto& [id, manager] : managers) {
+    if (!IsOfVersion(manager, write.kind)) continue;
+    manager.fields = manager.fields.Difference(comparison.changed).Difference(comparison.removed);
+  }
+  FieldSet taken = comparison.changed.Difference(UnownedFields());
+  if (!taken.Empty()) {
+    Manager writer{.name = std::string(NameOf(write)),
+                   .api_version = std::string(write.kind.api_version),
+                   .subresource = std::string(write.subresource),
+                   .time = codec::FormatTime(write.now)};
+    Manager& present = managers[ManagerId(writer)];
+    writer.fields = present.fields.Empty() ? std::move(taken) : present.fields.Union(taken);
+    present = std::move(writer);
+  }
+  std::erase_if(managers, [](const auto& entry) { return entry.second.fields.Empty(); });
+  MergeOldest(managers);
+}
+
+}  // namespace berth::merge

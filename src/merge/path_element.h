@@ -1,0 +1,77 @@
+// One step of the way to a field, as server-side apply names it:
+//
+//   f:ports                            a field of a struct, or an entry of a map
+//   k:{"port":80,"protocol":"TCP"}     an entry of a list, by the values of its keys
+//   v:"example.com/keep"               an entry of a list that is a set
+//   i:3                                an entry of a list, by its place
+//
+// Elements are ordered as Kubernetes orders them: by kind as above, names by bytes, keys by name
+// and value, and values so that numbers compare as such. Equal means neither is less, so 1 and 1.0
+// are the same entry. Pure values, safe to read from any thread.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "codec/value.h"
+
+namespace berth::merge {
+
+struct KeyField {
+  std::string name;
+  codec::Value value;
+};
+
+/// By ascending name.
+using ListKey = std::vector<KeyField>;
+
+class PathElement {
+ public:
+  enum class Kind : uint8_t { kField, kKey, kValue, kIndex };
+
+  static PathElement Field(std::string_view name) { return PathElement(std::string(name)); }
+  static PathElement Key(ListKey key) { return PathElement(std::move(key)); }
+  static PathElement Value(codec::Value value) { return PathElement(std::move(value)); }
+  static PathElement Index(int64_t index) { return PathElement(index); }
+
+  Kind GetKind() const { return static_cast<Kind>(data_.index()); }
+
+  /// Null if it is none.
+  const std::string* AsField() const { return std::get_if<std::string>(&data_); }
+
+  std::weak_ordering operator<=>(const PathElement& other) const;
+  bool operator==(const PathElement& other) const { return *this <=> other == 0; }
+
+  /// Appends `f:ports` and the like.
+  void AppendTo(std::string& out) const;
+
+  /// As messages name it: `.ports`, `[port=80,protocol="TCP"]`, `[="example.com/keep"]`, `[3]`.
+  std::string ToText() const;
+
+ private:
+  // In the order of Kind.
+  using Data = std::variant<std::string, ListKey, codec::Value, int64_t>;
+
+  explicit PathElement(Data data) : data_(std::move(data)) {}
+
+  Data data_;
+};
+
+/// The way back from AppendTo.
+struct ParsedElement {
+  PathElement element;
+  bool known = true;  // Else of a kind that does not exist yet, to be passed over.
+};
+base::Result<ParsedElement> ParsePathElement(std::string_view text);
+
+/// `.spec.ports[port=80,protocol="TCP"].targetPort`
+std::string PathText(std::span<const PathElement> path);
+
+}  // namespace berth::merge
