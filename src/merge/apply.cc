@@ -82,7 +82,7 @@ std::string Joined(const std::vector<std::string>& errors) {
 /// What the manager applied last time and no longer wants, without what others own.
 Value Prune(const Value& merged, const FieldSet& last, const FieldSet& owned,
             const api::Message& message) {
-  if (last.Empty()) return merged;
+  if (last.Difference(owned).Empty()) return merged;
   const FieldSet last_named = WithNamedFields(last, message);
   const FieldSet all = WithNamedFields(FieldsOf(merged, message), message);
   const auto fields_of = [&](const Value& document) {
@@ -203,9 +203,10 @@ class Application {
                                           {.layout = Layout::kDocument, .skip = Reset()});
     for (auto& [other, manager] : outcome.managers) {
       if (other == id || !IsOfVersion(manager, write_.kind)) continue;
-      const FieldSet taken = manager.fields.Intersection(comparison.changed);
-      if (!force) AddConflicts(manager, taken, outcome.conflicts);
-      manager.fields = manager.fields.Difference(taken).Difference(comparison.removed);
+      if (!force && manager.fields.Intersects(comparison.changed)) {
+        AddConflicts(manager, manager.fields.Intersection(comparison.changed), outcome.conflicts);
+      }
+      LoseFields(manager, comparison);
     }
     if (outcome.document != live_document_) present.time = codec::FormatTime(write_.now);
     present.fields = present.fields.Difference(UnownedFields());

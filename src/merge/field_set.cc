@@ -73,6 +73,19 @@ class Combiner {
   FieldSetBuilder builder_;
 };
 
+bool Intersect(Level a, Level b) {
+  while (!a.empty() && !b.empty()) {
+    const auto order = First(a).element <=> First(b).element;
+    if (order == 0 &&
+        ((First(a).member && First(b).member) || Intersect(First(a).Below(), First(b).Below()))) {
+      return true;
+    }
+    if (order <= 0) a = Rest(a);
+    if (order >= 0) b = Rest(b);
+  }
+  return false;
+}
+
 // Those of one level together, as ForEach promises.
 class Visitor {
  public:
@@ -132,6 +145,10 @@ bool FieldSet::Contains(std::span<const PathElement> path) const {
     }
   }
   return false;
+}
+
+bool FieldSet::Intersects(const FieldSet& other) const {
+  return Intersect(entries_, other.entries_);
 }
 
 void FieldSet::ForEach(const std::function<void(std::span<const PathElement>)>& f) const {

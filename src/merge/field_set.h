@@ -50,6 +50,9 @@ class FieldSet {
   size_t Size() const;
   bool Contains(std::span<const PathElement> path) const;
 
+  /// Whether they have a member in common.
+  bool Intersects(const FieldSet& other) const;
+
   /// Calls f for every member: first all those of a level, then what lies below each of them.
   void ForEach(const std::function<void(std::span<const PathElement>)>& f) const;
 

@@ -1,5 +1,7 @@
 // Field sets to and from the text of `fieldsV1`.
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "codec/encode.h"
 #include "codec/json.h"
@@ -11,6 +13,80 @@ namespace {
 using codec::Value;
 using Entry = FieldSet::Entry;
 using Level = FieldSet::Level;
+
+// Reads what WriteFieldsV1 writes, straight from the text: ASCII, no escapes but \" and \\,
+// elements in order. It gives up on everything else, which may be right all the same.
+class PlainReader {
+ public:
+  explicit PlainReader(std::string_view text) : rest_(text) {}
+
+  std::optional<FieldSet> Read() {
+    builder_.Reserve(rest_.size() / 16);
+    if (!Take('{') || !ReadLevel(kMostLevels) || !rest_.empty()) return std::nullopt;
+    return builder_.Finish();
+  }
+
+ private:
+  static constexpr int kMostLevels = 64;
+
+  bool Take(char c) {
+    if (rest_.empty() || rest_.front() != c) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  // Into key_.
+  bool TakeKey() {
+    key_.clear();
+    if (!Take('"')) return false;
+    for (size_t i = 0; i < rest_.size(); ++i) {
+      const char c = rest_[i];
+      if (c == '"') {
+        rest_.remove_prefix(i + 1);
+        return Take(':') && Take('{');
+      }
+      if (c < ' ' || c > '~') return false;
+      if (c == '\\') {
+        ++i;
+        if (i == rest_.size() || (rest_[i] != '"' && rest_[i] != '\\')) return false;
+      }
+      key_ += rest_[i];
+    }
+    return false;
+  }
+
+  // Behind its opening brace.
+  bool ReadLevel(int levels_left) {
+    if (levels_left == 0) return false;
+    std::optional<PathElement> last;
+    while (!Take('}')) {
+      if (last && !Take(',')) return false;
+      if (!TakeKey()) return false;
+      if (key_ == ".") {
+        // Written first, if at all.
+        if (last || levels_left == kMostLevels || !Take('}')) return false;
+        builder_.Mark();
+        if (!Take(',')) return false;
+        if (!TakeKey()) return false;
+      }
+      auto parsed = ParsePathElement(key_);
+      if (!parsed || !parsed->known || (last && !(*last < parsed->element))) return false;
+      last = parsed->element;
+      if (Take('}')) {
+        builder_.Add(std::move(parsed->element));
+        continue;
+      }
+      builder_.Open(std::move(parsed->element));
+      if (!ReadLevel(levels_left - 1)) return false;
+      builder_.Close();
+    }
+    return true;
+  }
+
+  std::string_view rest_;
+  std::string key_;
+  FieldSetBuilder builder_;
+};
 
 class Reader {
  public:
@@ -124,6 +200,7 @@ class Writer {
 }  // namespace
 
 base::Result<FieldSet> ReadFieldsV1(std::string_view text) {
+  if (auto plain = PlainReader(text).Read()) return *std::move(plain);
   const auto document =
       codec::ParseJson(text, {.bytes = SIZE_MAX, .depth = codec::kDeepestAllowed});
   if (!document) return tl::unexpected(document.error());

@@ -8,6 +8,7 @@
 #include "base/go_text.h"
 #include "codec/read.h"
 #include "merge/managers.h"
+#include "merge/new_fields.h"
 
 namespace berth::merge {
 namespace {
@@ -35,13 +36,27 @@ Managers ReadOrNone(const codec::Array* entries) {
   return ReadManagers(*entries).value_or(Managers());
 }
 
-// Those that a write starts from. Through a subresource nobody can set them.
-Managers Inherited(const FieldWrite& write, const Value& live, const Value& updated) {
-  const codec::Array* stored = EntriesOf(live);
-  const codec::Array* given = write.subresource.empty() ? EntriesOf(updated) : nullptr;
+// Those that a write starts from.
+Managers Inherited(const codec::Array* stored, const codec::Array* given) {
   if (AsksForReset(given)) return {};
   Managers managers = ReadOrNone(given);
   return managers.empty() ? ReadOrNone(stored) : managers;
+}
+
+bool ChangesNothing(const Comparison& comparison) {
+  return comparison.changed.Difference(UnownedFields()).Empty() &&
+         comparison.removed.Difference(UnownedFields()).Empty();
+}
+
+// Nobody had anything to say of the object before.
+void TrackCreate(const FieldWrite& write, Value& created) {
+  Manager writer = WriterOf(write);
+  writer.fields_v1 = FieldsOfNewObject(created, *write.kind.message,
+                                       ResetFields(write.kind, write.subresource));
+  if (writer.fields_v1.empty()) return;
+  codec::Array entries;
+  entries.push_back(WriteManager(writer));
+  codec::SetAt(created, {"metadata", "managedFields"}, std::move(entries));
 }
 
 // Whether both have the same members, these left aside.
@@ -68,14 +83,24 @@ bool SameButForTime(const Value& a, const Value& b) {
 }  // namespace
 
 void TrackUpdate(const FieldWrite& write, const Value& live, Value& updated) {
-  Managers managers = Inherited(write, live, updated);
+  const codec::Array* stored = EntriesOf(live);
+  const codec::Array* given = write.subresource.empty() ? EntriesOf(updated) : nullptr;
+  const bool is_create = codec::ObjectAt(live).empty();
+  if (is_create && given == nullptr) return TrackCreate(write, updated);
+  const Comparison comparison = Compare(live, updated, *write.kind.message,
+                                        {.skip = ResetFields(write.kind, write.subresource)});
+  if (stored != nullptr && (given == nullptr || *given == *stored) && ChangesNothing(comparison)) {
+    codec::CopyAt(updated, live, {"metadata", "managedFields"});
+    return;
+  }
+  Managers managers = Inherited(stored, given);
   codec::EraseAt(updated, {"metadata", "managedFields"});
-  const bool is_create = codec::StringAt(live, "metadata", "uid").empty();
-  if (managers.empty() && !is_create) return;
-  if (!managers.empty()) FitManagers(managers, write.kind);
-  RecordChange(managers, write,
-               Compare(live, updated, *write.kind.message,
-                       {.skip = ResetFields(write.kind, write.subresource)}));
+  if (managers.empty()) {
+    if (is_create) TrackCreate(write, updated);
+    return;
+  }
+  FitManagers(managers, write.kind);
+  RecordChange(managers, write, comparison);
   if (managers.empty()) return;
   codec::SetAt(updated, {"metadata", "managedFields"}, WriteManagers(managers));
 }

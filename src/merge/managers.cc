@@ -12,6 +12,7 @@
 #include "codec/encode.h"
 #include "codec/read.h"
 #include "codec/timestamp.h"
+#include "merge/new_fields.h"
 #include "merge/typed.h"
 
 namespace berth::merge {
@@ -57,24 +58,8 @@ base::Result<Manager> ReadManager(const Value& entry, size_t index) {
                  .api_version = std::string(StringAt(entry, "apiVersion")),
                  .subresource = std::string(StringAt(entry, "subresource")),
                  .time = std::string(StringAt(entry, "time")),
-                 .fields = *std::move(fields)};
-}
-
-// Members in the order of the message, empty ones left out: canonical.
-Value WriteManager(const Manager& manager) {
-  std::vector<codec::Member> members;
-  members.reserve(7);
-  const auto add = [&](const char* name, std::string_view text) {
-    if (!text.empty()) members.push_back({name, Value(text)});
-  };
-  add("manager", manager.name);
-  add("operation", OperationOf(manager));
-  add("apiVersion", manager.api_version);
-  add("time", manager.time);
-  add("fieldsType", kFieldsType);
-  members.push_back({"fieldsV1", Value(WriteFieldsV1(manager.fields))});
-  add("subresource", manager.subresource);
-  return codec::Object::FromUnique(std::move(members));
+                 .fields = *std::move(fields),
+                 .fields_v1 = std::string(text)};
 }
 
 // Makes the oldest Update managers one for each version until there are few enough.
@@ -107,12 +92,29 @@ void MergeOldest(Managers& managers) {
   }
   for (auto& [version, manager] : merged) {
     Manager& place = managers[ManagerId(manager)];
-    manager.fields = manager.fields.Union(place.fields);
+    if (!place.fields.Empty()) manager.SetFields(manager.fields.Union(place.fields));
     place = std::move(manager);
   }
 }
 
 }  // namespace
+
+// Members in the order of the message, empty ones left out: canonical.
+Value WriteManager(const Manager& manager) {
+  std::vector<codec::Member> members;
+  members.reserve(7);
+  const auto add = [&](const char* name, std::string_view text) {
+    if (!text.empty()) members.push_back({name, Value(text)});
+  };
+  add("manager", manager.name);
+  add("operation", OperationOf(manager));
+  add("apiVersion", manager.api_version);
+  add("time", manager.time);
+  add("fieldsType", kFieldsType);
+  add("fieldsV1", manager.fields_v1.empty() ? WriteFieldsV1(manager.fields) : manager.fields_v1);
+  add("subresource", manager.subresource);
+  return codec::Object::FromUnique(std::move(members));
+}
 
 std::string ManagerId(const Manager& manager) {
   std::string id = "{";
@@ -166,9 +168,9 @@ void FitManagers(Managers& managers, const api::Kind& kind) {
     return !IsOfVersion(manager, kind) && api::FindKind(manager.api_version, kind.kind) == nullptr;
   });
   for (auto& [id, manager] : managers) {
-    if (IsOfVersion(manager, kind)) {
-      manager.fields = WithAtomicFields(manager.fields, *kind.message);
-    }
+    if (!IsOfVersion(manager, kind)) continue;
+    auto fitting = WithAtomicFields(manager.fields, *kind.message);
+    if (fitting) manager.SetFields(*std::move(fitting));
   }
 }
 
@@ -178,8 +180,7 @@ const FieldSet& UnownedFields() {
     for (const char* name : {"apiVersion", "kind", "metadata"}) {
       paths.push_back({PathElement::Field(name)});
     }
-    for (const char* name : {"name", "namespace", "creationTimestamp", "selfLink", "uid",
-                             "clusterName", "generation", "managedFields", "resourceVersion"}) {
+    for (const std::string_view name : kUnownedMetadata) {
       paths.push_back({PathElement::Field("metadata"), PathElement::Field(name)});
     }
     return FieldSet::Of(paths);
@@ -191,17 +192,29 @@ std::string_view NameOf(const FieldWrite& write) {
   return write.manager.empty() ? std::string_view("unknown") : write.manager;
 }
 
+Manager WriterOf(const FieldWrite& write) {
+  return {.name = std::string(NameOf(write)),
+          .api_version = std::string(write.kind.api_version),
+          .subresource = std::string(write.subresource),
+          .time = codec::FormatTime(write.now)};
+}
+
+void LoseFields(Manager& manager, const Comparison& comparison) {
+  if (manager.fields.Intersects(comparison.changed)) {
+    manager.SetFields(manager.fields.Difference(comparison.changed));
+  }
+  if (manager.fields.Intersects(comparison.removed)) {
+    manager.SetFields(manager.fields.Difference(comparison.removed));
+  }
+}
+
 void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison) {
   for (auto& [id, manager] : managers) {
-    if (!IsOfVersion(manager, write.kind)) continue;
-    manager.fields = manager.fields.Difference(comparison.changed).Difference(comparison.removed);
+    if (IsOfVersion(manager, write.kind)) LoseFields(manager, comparison);
   }
   FieldSet taken = comparison.changed.Difference(UnownedFields());
   if (!taken.Empty()) {
-    Manager writer{.name = std::string(NameOf(write)),
-                   .api_version = std::string(write.kind.api_version),
-                   .subresource = std::string(write.subresource),
-                   .time = codec::FormatTime(write.now)};
+    Manager writer = WriterOf(write);
     Manager& present = managers[ManagerId(writer)];
     writer.fields = present.fields.Empty() ? std::move(taken) : present.fields.Union(taken);
     present = std::move(writer);

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/kinds.h"
 #include "base/result.h"
@@ -21,6 +22,12 @@ struct Manager {
   std::string subresource = {};
   std::string time = {};  // Empty: not known.
   FieldSet fields = {};
+  std::string fields_v1 = {};  // The text of them, if that is known.
+
+  void SetFields(FieldSet set) {
+    fields = std::move(set);
+    fields_v1.clear();
+  }
 };
 
 /// What tells managers apart, as Kubernetes orders them: the JSON of the entry without the rest.
@@ -32,6 +39,9 @@ using Managers = std::map<std::string, Manager>;
 
 /// Of entries with the same identity the last counts. An Error is kBadRequest.
 base::Result<Managers> ReadManagers(const codec::Array& entries);
+
+/// One entry.
+codec::Value WriteManager(const Manager& manager);
 
 /// In Kubernetes' order: by operation, time, name, version, subresource.
 codec::Array WriteManagers(const Managers& managers);
@@ -46,6 +56,12 @@ bool IsOfVersion(const Manager& manager, const api::Kind& kind);
 
 /// What nobody owns: names, uids and the like.
 const FieldSet& UnownedFields();
+
+/// Who makes a write that is no apply; no fields yet.
+Manager WriterOf(const FieldWrite& write);
+
+/// What changes or goes by somebody else's hand is no longer the manager's.
+void LoseFields(Manager& manager, const Comparison& comparison);
 
 /// A write that is no apply changed these fields: they are the writer's now.
 void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/go_text.h"
+#include "codec/encode.h"
 #include "codec/json.h"
 #include "merge/go_json.h"
 #include "merge/go_value.h"
@@ -53,6 +54,8 @@ std::weak_ordering Order(const T& a, const T& b) {
   return b < a ? std::weak_ordering::greater : std::weak_ordering::equivalent;
 }
 
+std::weak_ordering Order(const std::string& a, const std::string& b) { return a.compare(b) <=> 0; }
+
 std::weak_ordering CompareValues(const Value& a, const Value& b);
 
 std::weak_ordering CompareLists(const codec::Array& a, const codec::Array& b) {
@@ -63,6 +66,7 @@ std::weak_ordering CompareLists(const codec::Array& a, const codec::Array& b) {
 }
 
 std::weak_ordering CompareKeys(const ListKey& a, const ListKey& b) {
+  if (&a == &b) return std::weak_ordering::equivalent;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
     if (const auto order = Order(a[i].name, b[i].name); order != 0) return order;
     if (const auto order = CompareValues(a[i].value, b[i].value); order != 0) return order;
@@ -107,26 +111,29 @@ std::optional<int64_t> ParseIndex(std::string_view text) {
   return index;
 }
 
+// Takes a JSON string without escapes from the front of `text`.
+std::optional<std::string_view> TakePlainString(std::string_view& text) {
+  const size_t end = text.find('"', 1);
+  if (text.empty() || text.front() != '"' || end == std::string_view::npos) return std::nullopt;
+  const std::string_view content = text.substr(1, end - 1);
+  const auto is_plain = [](unsigned char c) { return c >= ' ' && c < 0x7F && c != '\\'; };
+  if (!std::all_of(content.begin(), content.end(), is_plain)) return std::nullopt;
+  text.remove_prefix(end + 1);
+  return content;
+}
+
 // What most keys of lists are, `{"port":80,"protocol":"TCP"}`, without the way through a document;
 // nothing: whoever can read all of JSON must.
 std::optional<ListKey> ParsePlainKey(std::string_view text) {
   ListKey key;
-  const auto take_string = [&]() -> std::optional<std::string_view> {
-    const size_t end = text.find('"', 1);
-    if (text.empty() || text.front() != '"' || end == std::string_view::npos) return std::nullopt;
-    const std::string_view content = text.substr(1, end - 1);
-    const auto is_plain = [](unsigned char c) { return c >= ' ' && c < 0x7F && c != '\\'; };
-    if (!std::all_of(content.begin(), content.end(), is_plain)) return std::nullopt;
-    text.remove_prefix(end + 1);
-    return content;
-  };
+  key.reserve(2);
   char before = '{';
   while (!text.empty() && text.front() == before) {
     text.remove_prefix(1);
-    const auto name = take_string();
+    const auto name = TakePlainString(text);
     if (!name || text.empty() || text.front() != ':') return std::nullopt;
     text.remove_prefix(1);
-    if (const auto value = take_string()) {
+    if (const auto value = TakePlainString(text)) {
       key.push_back({std::string(*name), Value(*value)});
     } else {
       const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
@@ -140,6 +147,12 @@ std::optional<ListKey> ParsePlainKey(std::string_view text) {
   if (text != "}" || key.empty()) return std::nullopt;
   SortByName(key);
   return key;
+}
+
+base::Result<Value> ParseValue(std::string_view text) {
+  std::string_view rest = text;
+  if (const auto plain = TakePlainString(rest); plain && rest.empty()) return Value(*plain);
+  return codec::ParseJson(text);
 }
 
 base::Result<ListKey> ParseKey(std::string_view text) {
@@ -157,28 +170,28 @@ std::weak_ordering PathElement::operator<=>(const PathElement& other) const {
   if (const auto order = Order(data_.index(), other.data_.index()); order != 0) return order;
   switch (GetKind()) {
     case Kind::kField:
-      return Order(std::get<std::string>(data_), std::get<std::string>(other.data_));
+      return Order(AsName(), other.AsName());
     case Kind::kKey:
-      return CompareKeys(std::get<ListKey>(data_), std::get<ListKey>(other.data_));
+      return CompareKeys(AsKey(), other.AsKey());
     case Kind::kValue:
-      return CompareValues(std::get<codec::Value>(data_), std::get<codec::Value>(other.data_));
+      return CompareValues(AsValue(), other.AsValue());
     case Kind::kIndex:
       break;
   }
-  return Order(std::get<int64_t>(data_), std::get<int64_t>(other.data_));
+  return Order(AsIndex(), other.AsIndex());
 }
 
 void PathElement::AppendTo(std::string& out) const {
   switch (GetKind()) {
     case Kind::kField:
       out += "f:";
-      out += std::get<std::string>(data_);
+      out += AsName();
       return;
     case Kind::kKey:
       out += "k:{";
-      for (const KeyField& field : std::get<ListKey>(data_)) {
+      for (const KeyField& field : AsKey()) {
         if (out.back() != '{') out += ',';
-        AppendGoJson(out, codec::Value(field.name));
+        codec::AppendGoJsonString(out, field.name);
         out += ':';
         AppendGoJson(out, field.value);
       }
@@ -186,10 +199,10 @@ void PathElement::AppendTo(std::string& out) const {
       return;
     case Kind::kValue:
       out += "v:";
-      AppendGoJson(out, std::get<codec::Value>(data_));
+      AppendGoJson(out, AsValue());
       return;
     case Kind::kIndex:
-      fmt::format_to(std::back_inserter(out), "i:{}", std::get<int64_t>(data_));
+      fmt::format_to(std::back_inserter(out), "i:{}", AsIndex());
       return;
   }
 }
@@ -198,18 +211,18 @@ std::string PathElement::ToText() const {
   std::string out;
   switch (GetKind()) {
     case Kind::kField:
-      return "." + std::get<std::string>(data_);
+      return "." + AsName();
     case Kind::kKey:
-      for (const KeyField& field : std::get<ListKey>(data_)) {
+      for (const KeyField& field : AsKey()) {
         out += (out.empty() ? "" : ",") + field.name + "=" + ValueText(field.value);
       }
       return "[" + out + "]";
     case Kind::kValue:
-      return "[=" + ValueText(std::get<codec::Value>(data_)) + "]";
+      return "[=" + ValueText(AsValue()) + "]";
     case Kind::kIndex:
       break;
   }
-  return fmt::format("[{}]", std::get<int64_t>(data_));
+  return fmt::format("[{}]", AsIndex());
 }
 
 base::Result<ParsedElement> ParsePathElement(std::string_view text) {
@@ -228,7 +241,7 @@ base::Result<ParsedElement> ParsePathElement(std::string_view text) {
       return ParsedElement{PathElement::Key(*std::move(key))};
     }
     case 'v': {
-      auto value = codec::ParseJson(content);
+      auto value = ParseValue(content);
       if (!value) return tl::unexpected(value.error());
       return ParsedElement{PathElement::Value(*std::move(value))};
     }

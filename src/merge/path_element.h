@@ -12,6 +12,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,8 +38,12 @@ class PathElement {
   enum class Kind : uint8_t { kField, kKey, kValue, kIndex };
 
   static PathElement Field(std::string_view name) { return PathElement(std::string(name)); }
-  static PathElement Key(ListKey key) { return PathElement(std::move(key)); }
-  static PathElement Value(codec::Value value) { return PathElement(std::move(value)); }
+  static PathElement Key(ListKey key) {
+    return PathElement(std::make_shared<const ListKey>(std::move(key)));
+  }
+  static PathElement Value(codec::Value value) {
+    return PathElement(std::make_shared<const codec::Value>(std::move(value)));
+  }
   static PathElement Index(int64_t index) { return PathElement(index); }
 
   Kind GetKind() const { return static_cast<Kind>(data_.index()); }
@@ -56,8 +61,14 @@ class PathElement {
   std::string ToText() const;
 
  private:
-  // In the order of Kind.
-  using Data = std::variant<std::string, ListKey, codec::Value, int64_t>;
+  // In the order of Kind. Keys and values are shared, since elements are copied from set to set.
+  using Data = std::variant<std::string, std::shared_ptr<const ListKey>,
+                            std::shared_ptr<const codec::Value>, int64_t>;
+
+  const std::string& AsName() const { return *std::get_if<std::string>(&data_); }
+  const ListKey& AsKey() const { return **std::get_if<1>(&data_); }
+  const codec::Value& AsValue() const { return **std::get_if<2>(&data_); }
+  int64_t AsIndex() const { return *std::get_if<int64_t>(&data_); }
 
   explicit PathElement(Data data) : data_(std::move(data)) {}
 

@@ -168,6 +168,17 @@ class Retyper {
     return builder_.Finish();
   }
 
+  /// Whether kAtomicFields would change anything.
+  static bool HasPartsOfWhole(Level level, const std::optional<FieldType>& type) {
+    for (; !level.empty(); level = Rest(level)) {
+      const Entry& entry = First(level);
+      if (entry.size == 1) continue;
+      const std::optional<FieldType> below = TypeBelow(entry.element, type);
+      if (IsWhole(below) || HasPartsOfWhole(entry.Below(), below)) return true;
+    }
+    return false;
+  }
+
  private:
   // `type` nothing: not known.
   void Go(Level level, const std::optional<FieldType>& type) {
@@ -231,7 +242,8 @@ FieldSet WithNamedFields(const FieldSet& set, const api::Message& message) {
   return Retyper(Retyper::Rule::kNamedFields).Run(set, message);
 }
 
-FieldSet WithAtomicFields(const FieldSet& set, const api::Message& message) {
+std::optional<FieldSet> WithAtomicFields(const FieldSet& set, const api::Message& message) {
+  if (!Retyper::HasPartsOfWhole(set.Entries(), ObjectType(message))) return std::nullopt;
   return Retyper(Retyper::Rule::kAtomicFields).Run(set, message);
 }
 

@@ -3,6 +3,7 @@
 // Pure functions; they take time about linear in what they are given.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,7 @@ codec::Value WithoutFields(const codec::Value& document, const FieldSet& fields,
 /// With all fields of structs that have members below them.
 FieldSet WithNamedFields(const FieldSet& set, const api::Message& message);
 
-/// A set that says more of an atomic field than its name says just that.
-FieldSet WithAtomicFields(const FieldSet& set, const api::Message& message);
+/// With the name only of atomic fields of which it names parts; nothing: there are none.
+std::optional<FieldSet> WithAtomicFields(const FieldSet& set, const api::Message& message);
 
 }  // namespace berth::merge
