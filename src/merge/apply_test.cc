@@ -42,8 +42,8 @@ class Store {
     return "";
   }
 
-  void UpdateBy(const FieldWrite& write, const std::string& text) { UpdateBy(write, Object(text)); }
-  void UpdateBy(const FieldWrite& write, Value updated) {
+  void UpdateBy(const FieldWrite& write, const std::string& text) { Replace(write, Object(text)); }
+  void Replace(const FieldWrite& write, Value updated) {
     TrackUpdate(write, live_, updated);
     live_ = std::move(updated);
     codec::SetAt(live_, {"metadata", "uid"}, "u");
@@ -271,7 +271,7 @@ TEST(Apply, KubectlOverrulesItsFormerSelf) {
       "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"labels\":{\"x\":\"2\"}}}\n");
   // A value that somebody changed in between is no longer its own.
   const std::string before(codec::StringAt(store.Live(), "metadata", "annotations", kAnnotation));
-  store.UpdateBy(By("edit", 2), annotated("{'metadata':{'labels':{'x':'3'}}}", before));
+  store.Replace(By("edit", 2), annotated("{'metadata':{'labels':{'x':'3'}}}", before));
   EXPECT_THAT(store.ApplyBy(By("kubectl", 3), "'metadata':{'labels':{'x':'2'}}"),
               HasSubstr("conflict with \"edit\" using v1: .metadata.labels.x"));
 }
