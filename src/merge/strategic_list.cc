@@ -55,7 +55,7 @@ base::Result<ScalarKey> ElementKeys::Of(const Value& element) const {
   const Object* map = element.AsObject();
   if (map == nullptr) return NotA(Kind::kObject, element);
   const Value* value = map->Find(merge_key_);
-  const auto key = value == nullptr ? std::nullopt : KeyOf(*value);
+  const auto key = value == nullptr || value->IsNull() ? std::nullopt : KeyOf(*value);
   if (!key) {
     return Unmergeable(
         fmt::format("map: {} does not contain declared merge key: {}", GoText(*map), merge_key_));

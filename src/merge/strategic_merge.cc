@@ -275,6 +275,11 @@ class MapMerge {
       if (!member.key.starts_with(kSetElementOrder)) continue;
       if (auto done = SetElementOrder(member); !done) return done;
     }
+    // Whatever the order in the text, what is deleted goes before anything is added.
+    for (const Member& member : patch_) {
+      if (!member.key.starts_with(kDeleteFromPrimitiveList)) continue;
+      if (auto done = DeleteFromList(member); !done) return done;
+    }
     for (const Member& member : patch_) {
       if (auto done = MergeMember(member); !done) return done;
     }
@@ -368,10 +373,10 @@ class MapMerge {
 
   Status MergeMember(const Member& member) {
     if (member.key == kRetainKeys || member.key.starts_with(kSetElementOrder) ||
+        member.key.starts_with(kDeleteFromPrimitiveList) ||
         std::find(done_.begin(), done_.end(), member.key) != done_.end()) {
       return {};
     }
-    if (member.key.starts_with(kDeleteFromPrimitiveList)) return DeleteFromList(member);
     Value* value = target_.map.Find(member.key);
     if (member.value.IsNull()) {
       if (value != nullptr) dropped_.insert(member.key);
