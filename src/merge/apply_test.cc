@@ -253,7 +253,7 @@ TEST(Apply, KubectlOverrulesItsFormerSelf) {
     codec::SetAt(object, {"metadata", "annotations", kAnnotation}, std::move(annotation));
     return object;
   };
-  store.UpdateBy(
+  store.Replace(
       By("kubectl-client-side-apply"),
       annotated("{'metadata':{'labels':{'x':'1'}},'spec':{'type':'T'}}",
                 R"({"apiVersion":"v1","kind":"Service","metadata":{"labels":{"x":"1"}}})"));
