@@ -276,6 +276,39 @@ TEST(DecodeJson, NulsInStringsArePartOfThem) {
             std::string_view("c\0d", 3));
 }
 
+TEST(ReadJson, TellsOfMembersGivenTwice) {
+  const auto document =
+      ReadJson(R"([{"a":1,"b":{"c":1,"c":2},"a":{"d":0,"d":0,"d":1}},[{"":1,"":2}]])");
+  ASSERT_TRUE(document.has_value());
+  EXPECT_EQ(WriteJson(document->value), R"([{"a":{"d":1},"b":{"c":2}},[{"":2}]])");
+  std::vector<std::string> texts;
+  for (const Problem& problem : document->problems) texts.push_back(problem.text);
+  EXPECT_THAT(texts, ElementsAre("duplicate field \"[0].b.c\"", "duplicate field \"[0].a.d\"",
+                                 "duplicate field \"[0].a\"", "duplicate field \"[1][0].\""));
+}
+
+TEST(ReadJson, ErrorsInGoWords) {
+  EXPECT_EQ(ReadJson("{").error().message, "unexpected end of JSON input");
+  EXPECT_EQ(ReadJson("").error().message, "unexpected end of JSON input");
+  EXPECT_EQ(ReadJson("[x]").error().message,
+            "invalid character 'x' looking for beginning of value");
+  // What Go would take.
+  EXPECT_EQ(ReadJson("[[[]]]", {.depth = 2}).error().message.substr(0, 14), "invalid JSON: ");
+  EXPECT_EQ(ReadJson("[1]", {.bytes = 2}).error().reason, base::Reason::kBadRequest);
+}
+
+TEST(DecodeValue, ProblemsByKeyIfAskedFor) {
+  const Value document = Object{{"z", 1}, {"spec", Object{{"y", 1}, {"b", 2}}}, {"a", 1}};
+  const auto paths = [&](bool by_key) {
+    std::vector<std::string> found;
+    const auto decoded = DecodeValue(document, api::kService, {.by_key = by_key});
+    for (const Problem& problem : decoded->problems) found.push_back(problem.path);
+    return found;
+  };
+  EXPECT_THAT(paths(false), ElementsAre("z", "spec.y", "spec.b", "a"));
+  EXPECT_THAT(paths(true), ElementsAre("a", "spec.b", "spec.y", "z"));
+}
+
 TEST(DecodeValue, SameAsJson) {
   const std::string body =
       R"({"kind":"Service","spec":{"type":"NodePort","x":1,"ports":[{"port":80,"y":[]}]}})";

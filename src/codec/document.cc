@@ -14,9 +14,11 @@ class Builder {
  public:
   explicit Builder(const DocumentStyle& style) : style_(style) {}
 
-  void Members(std::vector<Member>& out, const Value* value, const api::Message& message) const {
+  void Members(std::vector<Member>& out, const Value* value, const api::Message& message,
+               uint32_t which) const {
     const FieldValues values(value, message);
     for (size_t i = 0; i < message.fields.size(); ++i) {
+      if ((which >> i & 1) == 0) continue;
       const api::Field& field = message.fields[i];
       if (!style_.managed_fields && &message == &api::kObjectMeta && field.name == kManagedFields) {
         continue;
@@ -81,7 +83,7 @@ class Builder {
     std::vector<Member> members;
     const Object* object = value == nullptr ? nullptr : value->AsObject();
     members.reserve(object == nullptr ? 0 : object->size());
-    Members(members, value, message);
+    Members(members, value, message, kAllMembers);
     return Object::FromUnique(std::move(members));
   }
 
@@ -119,7 +121,7 @@ Value ToDocument(const Value& canonical, const api::Message& message, const Iden
     members.push_back({"kind", identity.kind});
     members.push_back({"apiVersion", identity.api_version});
   }
-  Builder(style).Members(members, &canonical, message);
+  Builder(style).Members(members, &canonical, message, style.members);
   return Object::FromUnique(std::move(members));
 }
 

@@ -41,8 +41,12 @@ std::string EncodeMessage(const Value& canonical, const api::Message& message,
 
 inline constexpr std::string_view kManagedFields = "managedFields";
 
+inline constexpr uint32_t kAllMembers = 0xFFFF'FFFF;
+
 struct DocumentStyle {
   bool managed_fields = true;  // Whether metadata.managedFields is in it, most of many a text.
+  /// Which fields of the object itself are in it: a bit for each, by their position.
+  uint32_t members = kAllMembers;
 };
 
 /// The same content as EncodeMessage as a tree, for WriteYaml, indented JSON and patches.

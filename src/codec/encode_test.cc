@@ -195,5 +195,25 @@ TEST(ToDocument, IsWhatYamlShows) {
       "  phase: Active\n");
 }
 
+TEST(ToDocument, OnlyWhatIsAskedFor) {
+  const auto decoded = DecodeJson(
+      R"({"metadata":{"name":"a","managedFields":[{"manager":"m","fieldsV1":{"f:a":{}}}]},)"
+      R"("spec":{"type":"x"}})",
+      api::kService);
+  ASSERT_TRUE(decoded.has_value());
+  const auto shown = [&](const DocumentStyle& style) {
+    return WriteJson(ToDocument(decoded->object, api::kService, {"v1", "Service"}, style));
+  };
+  EXPECT_EQ(shown({.managed_fields = false, .members = 1}),
+            R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"a"}})");
+  EXPECT_EQ(shown({.members = 2}), R"({"kind":"Service","apiVersion":"v1","spec":{"type":"x"}})");
+  EXPECT_EQ(shown({.members = 4}),
+            R"({"kind":"Service","apiVersion":"v1","status":{"loadBalancer":{}}})");
+  EXPECT_EQ(shown({.members = 0}), R"({"kind":"Service","apiVersion":"v1"})");
+  EXPECT_EQ(shown({}), R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"a",)"
+                       R"("managedFields":[{"manager":"m","fieldsV1":{"f:a":{}}}]},)"
+                       R"("spec":{"type":"x"},"status":{"loadBalancer":{}}})");
+}
+
 }  // namespace
 }  // namespace berth::codec

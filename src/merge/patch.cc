@@ -56,6 +56,22 @@ bool LeadsToManagedFields(const Pointer& pointer) {
   return pointer[0] == kMetadata && pointer[1] == codec::kManagedFields;
 }
 
+// `patched` for some fields of an object, by position, and `current` for all others.
+Value Joined(uint32_t members, Value patched, const Value& current, const api::Message& message) {
+  std::vector<Member> joined;
+  joined.reserve(message.fields.size());
+  for (size_t i = 0; i < message.fields.size(); ++i) {
+    const std::string_view name = message.fields[i].name;
+    if ((members >> i & 1) != 0) {
+      if (Value* value = patched.Find(name))
+        joined.push_back({std::string(name), std::move(*value)});
+    } else if (const Value* value = current.Find(name)) {
+      joined.push_back({std::string(name), *value});
+    }
+  }
+  return Object::FromUnique(std::move(joined));
+}
+
 // The kind and version of a patched object, which clients may not change.
 std::optional<std::string> IdentityFault(const codec::Decoded& decoded, const api::Kind& kind) {
   if (!decoded.api_version.empty() && decoded.api_version != kind.api_version) {
@@ -103,11 +119,21 @@ base::Result<Patch> Patch::Parse(PatchKind kind, std::string_view text,
 }
 
 base::Result<Patched> Patch::Apply(const Value& current, const api::Kind& kind) const {
-  // Most objects have managed fields, most patches none: then they need not be read and written.
+  // Most patches are about a small part of the object, and the others need not be read and written.
+  const uint32_t touched = TouchedMembers(*kind.message);
+  if (touched != codec::kAllMembers) {
+    auto patched = ApplyWithin(touched, current, kind);
+    if (patched) return patched;  // An error shows the whole object.
+  }
+  return ApplyWithin(codec::kAllMembers, current, kind);
+}
+
+base::Result<Patched> Patch::ApplyWithin(uint32_t members, const Value& current,
+                                         const api::Kind& kind) const {
   const bool with_managed_fields = TouchesManagedFields();
   Value document = codec::ToDocument(current, *kind.message,
                                      {.api_version = kind.api_version, .kind = kind.kind},
-                                     {.managed_fields = with_managed_fields});
+                                     {.managed_fields = with_managed_fields, .members = members});
   if (auto done = ApplyTo(document, *kind.message); !done) {
     return tl::unexpected(std::move(done.error()));
   }
@@ -115,8 +141,11 @@ base::Result<Patched> Patch::Apply(const Value& current, const api::Kind& kind) 
   if (!decoded) return tl::unexpected(std::move(decoded.error()));
   auto patched = Checked(*std::move(decoded), document);
   if (!patched) return patched;
-  if (!with_managed_fields) {
+  if (!with_managed_fields && document.Find(kMetadata) != nullptr) {
     codec::CopyAt(patched->object, current, {kMetadata, codec::kManagedFields});
+  }
+  if (members != codec::kAllMembers) {
+    patched->object = Joined(members, std::move(patched->object), current, *kind.message);
   }
   codec::KeepUnknownFields(current, patched->object);
   return patched;
@@ -170,6 +199,29 @@ base::Result<Patched> Patch::Checked(codec::Decoded decoded, const Value& docume
 std::string Patch::ShownIn(const Value& document) const {
   if (kind_ == PatchKind::kStrategic) return GoText(std::get<Value>(content_));
   return codec::WriteJson(document);
+}
+
+// All if that cannot be told.
+uint32_t Patch::TouchedMembers(const api::Message& message) const {
+  uint32_t touched = 0;
+  const auto touch = [&](std::string_view name) {
+    const api::Field* field = message.Find(name);
+    if (field != nullptr) touched |= uint32_t{1} << message.PositionOf(*field);
+  };
+  if (kind_ == PatchKind::kJson) {
+    for (const Operation& operation : std::get<JsonPatch>(content_).operations) {
+      for (const auto* pointer : {&operation.path, &operation.from}) {
+        if (!pointer->has_value()) continue;
+        if ((*pointer)->empty()) return codec::kAllMembers;
+        touch((*pointer)->front());
+      }
+    }
+    return touched;
+  }
+  const Object& patch = *std::get<Value>(content_).AsObject();
+  if (HasDirective(patch)) return codec::kAllMembers;
+  for (const Member& member : patch) touch(member.key);
+  return touched;
 }
 
 bool Patch::TouchesManagedFields() const {

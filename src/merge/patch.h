@@ -43,10 +43,14 @@ class Patch {
  private:
   Patch() = default;
 
+  /// With only those fields of the object, by position, and all others as they are.
+  base::Result<Patched> ApplyWithin(uint32_t members, const codec::Value& current,
+                                    const api::Kind& kind) const;
   base::Result<void> ApplyTo(codec::Value& document, const api::Message& message) const;
   base::Result<codec::Decoded> Decode(const codec::Value& document, const api::Kind& kind) const;
   base::Result<Patched> Checked(codec::Decoded decoded, const codec::Value& document) const;
   std::string ShownIn(const codec::Value& document) const;
+  uint32_t TouchedMembers(const api::Message& message) const;
   bool TouchesManagedFields() const;
 
   PatchKind kind_ = PatchKind::kMerge;
