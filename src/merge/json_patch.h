@@ -28,7 +28,7 @@ inline constexpr size_t kMostCopied = size_t{3} * 1024 * 1024;
 inline constexpr size_t kDeepestResult = 256;
 /// Members, items and nodes that are moved or looked at, all operations together: a patch that
 /// takes ten thousand items from the front of a long list ends here.
-inline constexpr size_t kMostSteps = 5'000'000;
+inline constexpr size_t kMostSteps = 10'000'000;
 
 /// A JSON pointer: the way from the root of a document. No token is the root itself.
 using Pointer = std::vector<std::string>;

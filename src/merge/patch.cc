@@ -123,7 +123,8 @@ base::Result<Patched> Patch::Apply(const Value& current, const api::Kind& kind) 
   const uint32_t touched = TouchedMembers(*kind.message);
   if (touched != codec::kAllMembers) {
     auto patched = ApplyWithin(touched, current, kind);
-    if (patched) return patched;  // An error shows the whole object.
+    // An error about a field shows the whole object.
+    if (patched || patched.error().causes.empty()) return patched;
   }
   return ApplyWithin(codec::kAllMembers, current, kind);
 }
