@@ -82,7 +82,6 @@ std::string Joined(const std::vector<std::string>& errors) {
 /// What the manager applied last time and no longer wants, without what others own.
 Value Prune(const Value& merged, const FieldSet& last, const FieldSet& owned,
             const api::Message& message) {
-  if (last.Difference(owned).Empty()) return merged;
   const FieldSet last_named = WithNamedFields(last, message);
   const FieldSet all = WithNamedFields(FieldsOf(merged, message), message);
   const auto fields_of = [&](const Value& document) {
@@ -180,6 +179,14 @@ class Application {
     return FieldsOf(config_document_, message_).RecursiveDifference(FieldSet::Of(paths));
   }
 
+  FieldSet OwnedFields(const Managers& managers) const {
+    FieldSet owned;
+    for (const auto& [id, manager] : managers) {
+      if (IsOfVersion(manager, write_.kind)) owned = owned.Union(manager.fields);
+    }
+    return owned;
+  }
+
   Outcome Attempt(bool force) const {
     Outcome outcome{.managers = managers_};
     Manager applier{.name = std::string(NameOf(write_)),
@@ -193,12 +200,10 @@ class Application {
     applier.time = present.time;
     present = std::move(applier);
 
-    FieldSet owned;
-    for (const auto& [other, manager] : outcome.managers) {
-      if (IsOfVersion(manager, write_.kind)) owned = owned.Union(manager.fields);
+    outcome.document = MergeDocuments(live_document_, config_document_, message_);
+    if (!last.Difference(present.fields).Empty()) {
+      outcome.document = Prune(outcome.document, last, OwnedFields(outcome.managers), message_);
     }
-    outcome.document =
-        Prune(MergeDocuments(live_document_, config_document_, message_), last, owned, message_);
     const Comparison comparison = Compare(live_document_, outcome.document, message_,
                                           {.layout = Layout::kDocument, .skip = Reset()});
     for (auto& [other, manager] : outcome.managers) {

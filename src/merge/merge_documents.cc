@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "merge/field_types.h"
@@ -50,37 +49,34 @@ class ListMerge {
     for (size_t i = 0; i < live.size(); ++i) {
       const auto at = places_.find(EntryElement(field, live[i], Layout::kDocument));
       only_live_.push_back(at == places_.end());
-      if (at == places_.end()) continue;
-      at->second.twice = at->second.live.has_value();
-      if (!at->second.twice) at->second.live = i;
+      if (at != places_.end()) at->second.push_back(i);
     }
   }
 
   codec::Array Run() {
     for (size_t i = 0; i < config_.size(); ++i) {
-      const std::optional<size_t> barrier = NextShared(i);
-      TakeLive(barrier && *barrier >= next_live_ ? *barrier : live_.size());
-      const Place& place = *by_config_[i];
-      merged_.push_back(!place.live || place.twice ? config_[i]
-                                                   : Merge(live_[*place.live], config_[i], type_));
+      TakeLive(Barrier(i));
+      const Places& places = *by_config_[i];
+      merged_.push_back(places.size() == 1 ? Merge(live_[places[0]], config_[i], type_)
+                                           : config_[i]);
     }
     TakeLive(live_.size());
     return std::move(merged_);
   }
 
  private:
-  // Where in live an entry of config has its partner.
-  struct Place {
-    std::optional<size_t> live;
-    bool twice = false;  // There are several: none of them is merged.
-  };
+  // Where live has an entry of config, in order. If that is in several places none is merged.
+  using Places = std::vector<size_t>;
 
-  // In live, that of the first entry from the i-th of config on which both have.
-  std::optional<size_t> NextShared(size_t i) {
-    for (shared_ = std::max(shared_, i); shared_ < config_.size(); ++shared_) {
-      if (by_config_[shared_]->live) return by_config_[shared_]->live;
-    }
-    return std::nullopt;
+  // Where in live the next entry is that both have, from the i-th of config on; the end, if that
+  // has been passed already.
+  size_t Barrier(size_t i) {
+    shared_ = std::max(shared_, i);
+    while (shared_ < config_.size() && by_config_[shared_]->empty()) ++shared_;
+    if (shared_ == config_.size()) return live_.size();
+    const Places& places = *by_config_[shared_];
+    const auto at = std::lower_bound(places.begin(), places.end(), next_live_);
+    return at == places.end() ? live_.size() : *at;
   }
 
   void TakeLive(size_t end) {
@@ -92,8 +88,8 @@ class ListMerge {
   const codec::Array& live_;
   const codec::Array& config_;
   const FieldType type_;
-  std::map<PathElement, Place> places_;  // Of what config has.
-  std::vector<const Place*> by_config_;
+  std::map<PathElement, Places> places_;
+  std::vector<const Places*> by_config_;
   std::vector<bool> only_live_;
   codec::Array merged_;
   size_t next_live_ = 0;
