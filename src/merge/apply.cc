@@ -180,11 +180,11 @@ class Application {
   }
 
   FieldSet OwnedFields(const Managers& managers) const {
-    FieldSet owned;
+    std::vector<FieldSet> owned;
     for (const auto& [id, manager] : managers) {
-      if (IsOfVersion(manager, write_.kind)) owned = owned.Union(manager.fields);
+      if (IsOfVersion(manager, write_.kind)) owned.push_back(manager.fields);
     }
-    return owned;
+    return FieldSet::UnionOf(std::move(owned));
   }
 
   Outcome Attempt(bool force) const {
@@ -206,12 +206,13 @@ class Application {
     }
     const Comparison comparison = Compare(live_document_, outcome.document, message_,
                                           {.layout = Layout::kDocument, .skip = Reset()});
+    const ComparisonIndex index(comparison);
     for (auto& [other, manager] : outcome.managers) {
       if (other == id || !IsOfVersion(manager, write_.kind)) continue;
-      if (!force && manager.fields.Intersects(comparison.changed)) {
-        AddConflicts(manager, manager.fields.Intersection(comparison.changed), outcome.conflicts);
+      if (!force && index.changed.Intersects(manager.fields)) {
+        AddConflicts(manager, index.changed.Inside(manager.fields), outcome.conflicts);
       }
-      LoseFields(manager, comparison);
+      LoseFields(manager, index);
     }
     if (outcome.document != live_document_) present.time = codec::FormatTime(write_.now);
     present.fields = present.fields.Difference(UnownedFields());

@@ -73,18 +73,49 @@ class Combiner {
   FieldSetBuilder builder_;
 };
 
-bool Intersect(Level a, Level b) {
-  while (!a.empty() && !b.empty()) {
-    const auto order = First(a).element <=> First(b).element;
-    if (order == 0 &&
-        ((First(a).member && First(b).member) || Intersect(First(a).Below(), First(b).Below()))) {
-      return true;
-    }
-    if (order <= 0) a = Rest(a);
-    if (order >= 0) b = Rest(b);
+// Picks the members of a set that an index has, or those it has not.
+class Picker {
+ public:
+  Picker(const FieldIndex& index, bool inside) : index_(index), inside_(inside) {}
+
+  FieldSet Run(const FieldSet& set) {
+    Pick(set.Entries(), index_.Top());
+    return builder_.Finish();
   }
-  return false;
-}
+
+  bool FindsAny(Level level, FieldIndex::Level found) const {
+    if (found.empty()) return false;
+    for (; !level.empty(); level = Rest(level)) {
+      const Entry& entry = First(level);
+      const Entry* same = FieldIndex::Find(found, entry.element);
+      if (same == nullptr) continue;
+      if ((entry.member && same->member) || FindsAny(entry.Below(), index_.Below(*same))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  void Pick(Level level, FieldIndex::Level found) {
+    for (; !level.empty(); level = Rest(level)) {
+      const Entry& entry = First(level);
+      const Entry* same = FieldIndex::Find(found, entry.element);
+      if (same == nullptr) {
+        if (!inside_) builder_.Copy(entry);
+        continue;
+      }
+      builder_.Open(entry.element);
+      if (entry.member && same->member == inside_) builder_.Mark();
+      Pick(entry.Below(), index_.Below(*same));
+      builder_.Close();
+    }
+  }
+
+  const FieldIndex& index_;
+  const bool inside_;
+  FieldSetBuilder builder_;
+};
 
 // Those of one level together, as ForEach promises.
 class Visitor {
@@ -114,16 +145,28 @@ class Visitor {
 }  // namespace
 
 FieldSet FieldSet::Of(const std::vector<std::vector<PathElement>>& paths) {
-  FieldSet all;
+  std::vector<FieldSet> sets;
   for (const std::vector<PathElement>& path : paths) {
     if (path.empty()) continue;
     FieldSetBuilder builder;
     for (const PathElement& element : path) builder.Open(element);
     builder.Mark();
     for (size_t i = 0; i < path.size(); ++i) builder.Close();
-    all = all.Union(builder.Finish());
+    sets.push_back(builder.Finish());
   }
-  return all;
+  return UnionOf(std::move(sets));
+}
+
+// In pairs, pairs of pairs and so on.
+FieldSet FieldSet::UnionOf(std::vector<FieldSet> sets) {
+  if (sets.empty()) return {};
+  for (size_t step = 1; step < sets.size(); step *= 2) {
+    for (size_t i = 0; i + step < sets.size(); i += 2 * step) {
+      sets[i] = sets[i].Union(sets[i + step]);
+      sets[i + step] = {};
+    }
+  }
+  return std::move(sets.front());
 }
 
 size_t FieldSet::Size() const {
@@ -147,10 +190,6 @@ bool FieldSet::Contains(std::span<const PathElement> path) const {
   return false;
 }
 
-bool FieldSet::Intersects(const FieldSet& other) const {
-  return Intersect(entries_, other.entries_);
-}
-
 void FieldSet::ForEach(const std::function<void(std::span<const PathElement>)>& f) const {
   Visitor(f).Visit(entries_);
 }
@@ -169,6 +208,46 @@ FieldSet FieldSet::Difference(const FieldSet& other) const {
 
 FieldSet FieldSet::RecursiveDifference(const FieldSet& other) const {
   return Combiner(Operation::kRecursiveDifference).Run(entries_, other.entries_);
+}
+
+FieldIndex::FieldIndex(const FieldSet& set) : set_(set) {
+  entries_.reserve(set.Entries().size());
+  ranges_.resize(set.Entries().size() + 1);
+  Add(0, set.Entries());
+}
+
+void FieldIndex::Add(size_t parent, FieldSet::Level level) {
+  const auto begin = static_cast<uint32_t>(entries_.size());
+  for (FieldSet::Level rest = level; !rest.empty(); rest = Rest(rest)) {
+    entries_.push_back(&First(rest));
+  }
+  const auto end = static_cast<uint32_t>(entries_.size());
+  ranges_[parent] = {begin, end - begin};
+  for (uint32_t i = begin; i < end; ++i) {
+    const Entry& entry = *entries_[i];
+    if (entry.size > 1) {
+      Add(static_cast<size_t>(&entry - set_.Entries().data()) + 1, entry.Below());
+    }
+  }
+}
+
+const Entry* FieldIndex::Find(Level level, const PathElement& element) {
+  const auto at = std::lower_bound(
+      level.begin(), level.end(), element,
+      [](const Entry* entry, const PathElement& wanted) { return entry->element < wanted; });
+  return at == level.end() || (*at)->element != element ? nullptr : *at;
+}
+
+bool FieldIndex::Intersects(const FieldSet& other) const {
+  return Picker(*this, /*inside=*/true).FindsAny(other.Entries(), Top());
+}
+
+FieldSet FieldIndex::Inside(const FieldSet& other) const {
+  return Picker(*this, /*inside=*/true).Run(other);
+}
+
+FieldSet FieldIndex::Outside(const FieldSet& other) const {
+  return Picker(*this, /*inside=*/false).Run(other);
 }
 
 void FieldSetBuilder::Close() {

@@ -44,14 +44,13 @@ class FieldSet {
 
   /// For sets written down in code and tests, in any order.
   static FieldSet Of(const std::vector<std::vector<PathElement>>& paths);
+  /// Of any number of sets, without looking at each member as often.
+  static FieldSet UnionOf(std::vector<FieldSet> sets);
 
   bool Empty() const { return entries_.empty(); }
   /// The number of members.
   size_t Size() const;
   bool Contains(std::span<const PathElement> path) const;
-
-  /// Whether they have a member in common.
-  bool Intersects(const FieldSet& other) const;
 
   /// Calls f for every member: first all those of a level, then what lies below each of them.
   void ForEach(const std::function<void(std::span<const PathElement>)>& f) const;
@@ -76,6 +75,39 @@ class FieldSet {
 /// The first entry of a level that is not empty, and the level behind it.
 inline const FieldSet::Entry& First(FieldSet::Level level) { return level.front(); }
 inline FieldSet::Level Rest(FieldSet::Level level) { return level.subspan(level.front().size); }
+
+/// A set in which single members are found fast: for comparing many small sets with one that may be
+/// large. The set must stay as it is meanwhile.
+class FieldIndex {
+ public:
+  /// The entries right below one.
+  using Level = std::span<const FieldSet::Entry* const>;
+
+  explicit FieldIndex(const FieldSet& set);
+
+  Level Top() const { return Range(0); }
+  Level Below(const FieldSet::Entry& entry) const {
+    return Range(static_cast<size_t>(&entry - set_.Entries().data()) + 1);
+  }
+  /// Null if there is none.
+  static const FieldSet::Entry* Find(Level level, const PathElement& element);
+
+  /// Whether they have a member in common.
+  bool Intersects(const FieldSet& other) const;
+  /// What the other has in common with this set, and what it has besides.
+  FieldSet Inside(const FieldSet& other) const;
+  FieldSet Outside(const FieldSet& other) const;
+
+ private:
+  Level Range(size_t parent) const {
+    return Level(entries_).subspan(ranges_[parent].first, ranges_[parent].second);
+  }
+  void Add(size_t parent, FieldSet::Level level);
+
+  const FieldSet& set_;
+  std::vector<const FieldSet::Entry*> entries_;
+  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // In entries_, of each entry and the top.
+};
 
 /// Makes a set from front to back.
 class FieldSetBuilder {

@@ -237,6 +237,31 @@ TEST(TrackUpdate, TheOldestBecomeOne) {
   EXPECT_EQ(owners.back(), "Update m11 v1 @11 {'f:metadata':{'f:labels':{'f:l11':{}}}}");
 }
 
+// Both that they are many and that much changes; and that thousands are more than ten.
+TEST(TrackUpdate, ThousandsOfManagersAreNoBurden) {
+  Value live = Object("{'metadata':{'uid':'u'}}");
+  codec::Array entries;
+  for (int i = 0; i < 6000; ++i) {
+    const std::string label = fmt::format("l{}", i);
+    codec::SetAt(live, {"metadata", "labels", label}, "x");
+    entries.push_back(Json(fmt::format(
+        "{{'manager':'m{}','operation':'{}','apiVersion':'v1','fieldsType':'FieldsV1','fieldsV1':"
+        "'{{}}'}}",
+        i, i % 2 == 0 ? "Apply" : "Update")));
+    entries.back().Set("fieldsV1", "{\"f:metadata\":{\"f:labels\":{\"f:" + label + "\":{}}}}");
+  }
+  codec::SetAt(live, {"metadata", "managedFields"}, entries);
+  Value updated = live;
+  codec::SetAt(updated, {"metadata", "labels", "l1"}, "y");
+  TrackUpdate(By("one", 1), live, updated);
+  EXPECT_THAT(Owners(updated), SizeIs(3000 + 10));
+  for (int i = 0; i < 6000; ++i) {
+    codec::SetAt(updated, {"metadata", "labels", fmt::format("l{}", i)}, "z");
+  }
+  TrackUpdate(By("one", 1), live, updated);
+  EXPECT_THAT(Owners(updated), SizeIs(1));
+}
+
 TEST(TrackUpdate, EntriesAreInOrder) {
   Managers managers;
   const auto add = [&](Manager manager) { managers[ManagerId(manager)] = std::move(manager); };

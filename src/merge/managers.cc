@@ -73,27 +73,31 @@ void MergeOldest(Managers& managers) {
   std::stable_sort(updaters.begin(), updaters.end(), [](const auto& a, const auto& b) {
     return TimeOrder(a->second) < TimeOrder(b->second);
   });
-  std::map<std::string, Manager> merged;  // By version; one alone stays itself.
-  std::map<std::string, size_t> parts;
+  struct Part {
+    Manager manager;
+    std::vector<FieldSet> fields;  // Of all that went into it; one alone stays itself.
+  };
+  std::map<std::string, Part> parts;  // By version.
   for (const Managers::iterator& at : updaters) {
     if (excess == 0) break;
     Manager& oldest = at->second;
-    Manager& all = merged[oldest.api_version];
-    if (++parts[oldest.api_version] > 1) {
-      --excess;
-      all = {.name = std::string(kOldUpdates),
-             .api_version = oldest.api_version,
-             .time = oldest.time,
-             .fields = all.fields.Union(oldest.fields)};
+    Part& part = parts[oldest.api_version];
+    part.fields.push_back(oldest.fields);
+    if (part.fields.size() == 1) {
+      part.manager = std::move(oldest);
     } else {
-      all = std::move(oldest);
+      --excess;
+      part.manager = {
+          .name = std::string(kOldUpdates), .api_version = oldest.api_version, .time = oldest.time};
     }
     managers.erase(at);
   }
-  for (auto& [version, manager] : merged) {
-    Manager& place = managers[ManagerId(manager)];
-    if (!place.fields.Empty()) manager.SetFields(manager.fields.Union(place.fields));
-    place = std::move(manager);
+  for (auto& [version, part] : parts) {
+    Manager& place = managers[ManagerId(part.manager)];
+    const bool alone = part.fields.size() == 1 && place.fields.Empty();
+    part.fields.push_back(std::move(place.fields));
+    if (!alone) part.manager.SetFields(FieldSet::UnionOf(std::move(part.fields)));
+    place = std::move(part.manager);
   }
 }
 
@@ -199,18 +203,16 @@ Manager WriterOf(const FieldWrite& write) {
           .time = codec::FormatTime(write.now)};
 }
 
-void LoseFields(Manager& manager, const Comparison& comparison) {
-  if (manager.fields.Intersects(comparison.changed)) {
-    manager.SetFields(manager.fields.Difference(comparison.changed));
-  }
-  if (manager.fields.Intersects(comparison.removed)) {
-    manager.SetFields(manager.fields.Difference(comparison.removed));
+void LoseFields(Manager& manager, const ComparisonIndex& comparison) {
+  for (const FieldIndex* lost : {&comparison.changed, &comparison.removed}) {
+    if (lost->Intersects(manager.fields)) manager.SetFields(lost->Outside(manager.fields));
   }
 }
 
 void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison) {
+  const ComparisonIndex index(comparison);
   for (auto& [id, manager] : managers) {
-    if (IsOfVersion(manager, write.kind)) LoseFields(manager, comparison);
+    if (IsOfVersion(manager, write.kind)) LoseFields(manager, index);
   }
   FieldSet taken = comparison.changed.Difference(UnownedFields());
   if (!taken.Empty()) {

@@ -60,8 +60,17 @@ const FieldSet& UnownedFields();
 /// Who makes a write that is no apply; no fields yet.
 Manager WriterOf(const FieldWrite& write);
 
+/// A comparison made ready for many managers; it must stay as it is meanwhile.
+struct ComparisonIndex {
+  explicit ComparisonIndex(const Comparison& comparison)
+      : changed(comparison.changed), removed(comparison.removed) {}
+
+  FieldIndex changed;
+  FieldIndex removed;
+};
+
 /// What changes or goes by somebody else's hand is no longer the manager's.
-void LoseFields(Manager& manager, const Comparison& comparison);
+void LoseFields(Manager& manager, const ComparisonIndex& comparison);
 
 /// A write that is no apply changed these fields: they are the writer's now.
 void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison);

@@ -144,8 +144,11 @@ std::optional<ListKey> ParsePlainKey(std::string_view text) {
     }
     before = ',';
   }
-  if (text != "}" || key.empty()) return std::nullopt;
   SortByName(key);
+  const bool twice = std::adjacent_find(key.begin(), key.end(), [](const auto& a, const auto& b) {
+                       return a.name == b.name;
+                     }) != key.end();
+  if (text != "}" || key.empty() || twice) return std::nullopt;
   return key;
 }
 

@@ -92,68 +92,60 @@ class Collector {
   FieldSetBuilder builder_;
 };
 
-// Finds entries of a level without looking at all of them.
-class LevelIndex {
+// Takes fields out of a document.
+class Remover {
  public:
-  explicit LevelIndex(Level level) {
-    for (; !level.empty(); level = Rest(level)) entries_.push_back(&First(level));
-  }
+  explicit Remover(const FieldSet& fields) : index_(fields) {}
 
-  /// Null if there is none.
-  const Entry* Find(const PathElement& element) const {
-    const auto at = std::lower_bound(
-        entries_.begin(), entries_.end(), element,
-        [](const Entry* entry, const PathElement& wanted) { return entry->element < wanted; });
-    return at == entries_.end() || (*at)->element != element ? nullptr : *at;
+  Value Run(const Value& document, const api::Message& message) const {
+    return Rest(document, index_.Top(), ObjectType(message));
   }
 
  private:
-  std::vector<const Entry*> entries_;
+  using Found = FieldIndex::Level;
+
+  // What stays of something of which parts go.
+  Value Rest(const Value& value, Found found, const FieldType& type) const {
+    if (type.atomic) return value;
+    if (const codec::Array* array = value.AsArray()) return RestOfList(*array, found, *type.field);
+    const codec::Object* object = value.AsObject();
+    return object == nullptr ? value : RestOfObject(*object, found, type);
+  }
+
+  Value RestOfObject(const codec::Object& object, Found found, const FieldType& type) const {
+    codec::Object rest;
+    for (const codec::Member& member : object) {
+      const api::Field* field =
+          type.form == Form::kMap ? type.field : type.message->Find(member.key);
+      if (field == nullptr) continue;
+      const FieldType member_type = type.form == Form::kMap ? EntryTypeOf(*field) : TypeOf(*field);
+      auto kept = Part(PathElement::Field(member.key), member.value, found, member_type);
+      if (kept) rest.Set(member.key, *std::move(kept));
+    }
+    return rest.empty() ? Value() : Value(std::move(rest));
+  }
+
+  Value RestOfList(const codec::Array& array, Found found, const api::Field& field) const {
+    codec::Array rest;
+    for (const Value& entry : array) {
+      auto kept =
+          Part(EntryElement(field, entry, Layout::kDocument), entry, found, EntryTypeOf(field));
+      if (kept) rest.push_back(*std::move(kept));
+    }
+    return rest.empty() ? Value() : Value(std::move(rest));
+  }
+
+  // Nothing: it goes.
+  std::optional<Value> Part(const PathElement& element, const Value& value, Found found,
+                            const FieldType& type) const {
+    const Entry* entry = FieldIndex::Find(found, element);
+    if (entry == nullptr) return value;
+    if (entry->member) return std::nullopt;
+    return Rest(value, index_.Below(*entry), type);
+  }
+
+  const FieldIndex index_;
 };
-
-Value Remove(const Value& value, Level level, const FieldType& type);
-
-// What stays of a part of a struct, map or list; nothing: it goes.
-std::optional<Value> RemovePart(const PathElement& element, const Value& value,
-                                const LevelIndex& index, const FieldType& type) {
-  const Entry* entry = index.Find(element);
-  if (entry == nullptr) return value;
-  if (entry->member) return std::nullopt;
-  return Remove(value, entry->Below(), type);
-}
-
-Value RemoveFromObject(const codec::Object& object, Level level, const FieldType& type) {
-  const LevelIndex index(level);
-  codec::Object rest;
-  for (const codec::Member& member : object) {
-    const api::Field* field = type.form == Form::kMap ? type.field : type.message->Find(member.key);
-    if (field == nullptr) continue;
-    const FieldType member_type = type.form == Form::kMap ? EntryTypeOf(*field) : TypeOf(*field);
-    auto kept = RemovePart(PathElement::Field(member.key), member.value, index, member_type);
-    if (kept) rest.Set(member.key, *std::move(kept));
-  }
-  return rest.empty() ? Value() : Value(std::move(rest));
-}
-
-Value RemoveFromList(const codec::Array& array, Level level, const api::Field& field) {
-  const LevelIndex index(level);
-  codec::Array rest;
-  for (const Value& entry : array) {
-    auto kept =
-        RemovePart(EntryElement(field, entry, Layout::kDocument), entry, index, EntryTypeOf(field));
-    if (kept) rest.push_back(*std::move(kept));
-  }
-  return rest.empty() ? Value() : Value(std::move(rest));
-}
-
-Value Remove(const Value& value, Level level, const FieldType& type) {
-  if (type.atomic) return value;
-  if (const codec::Array* array = value.AsArray()) {
-    return RemoveFromList(*array, level, *type.field);
-  }
-  const codec::Object* object = value.AsObject();
-  return object == nullptr ? value : RemoveFromObject(*object, level, type);
-}
 
 // Goes through a set together with the types of its fields.
 class Retyper {
@@ -235,7 +227,7 @@ FieldSet FieldsOf(const Value& document, const api::Message& message) {
 }
 
 Value WithoutFields(const Value& document, const FieldSet& fields, const api::Message& message) {
-  return Remove(document, fields.Entries(), ObjectType(message));
+  return Remover(fields).Run(document, message);
 }
 
 FieldSet WithNamedFields(const FieldSet& set, const api::Message& message) {
