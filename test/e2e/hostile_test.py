@@ -248,9 +248,9 @@ class SlowClients(Hostile):
             kind, _, stream, _ = next(h2.frames())
             heads.update([stream] if kind == HEADERS else [])
         whole = self.berth.memory_kib() - self.before
-        self.assertGreater(whole, 100 << 10)
         h2.close()
         if not SANITIZED:
+            self.assertGreater(whole, 100 << 10)
             harness.wait_for(lambda: self.berth.memory_kib() - self.before < whole // 3)
 
     def test_those_who_do_not_read_a_watch(self):

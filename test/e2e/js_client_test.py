@@ -22,8 +22,18 @@ from harness import PATIENCE, Case, environment
 SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "js")
 FOLDER = os.environ.get("JS_DIR", os.path.join(tempfile.gettempdir(), "berth-js"))
 NODE = os.environ.get("NODE", "node")
+# A certificate that is not trusted is that of something between here and the registry.
 UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
-               "ERR_SOCKET_TIMEOUT")
+               "ERR_SOCKET_TIMEOUT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT",
+               "UNABLE_TO_VERIFY_LEAF_SIGNATURE")
+AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
+
+
+def npm_environment():
+    """Node.js has authorities of its own; those that the system trusts count too."""
+    if "NODE_EXTRA_CA_CERTS" in os.environ or not os.path.exists(AUTHORITIES):
+        return environment()
+    return environment(NODE_EXTRA_CA_CERTS=AUTHORITIES)
 
 
 def install():
@@ -39,7 +49,7 @@ def install():
         shutil.copy(os.path.join(SOURCES, name), FOLDER)
     run = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=FOLDER,
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, check=False)
+                         stderr=subprocess.STDOUT, text=True, check=False, env=npm_environment())
     if run.returncode == 0:
         shutil.copy(lock, installed)
         return None
