@@ -14,6 +14,7 @@
 #include "codec/protobuf.h"
 #include "codec/read.h"
 #include "codec/timestamp.h"
+#include "codec/yaml_read.h"
 #include "merge/apply_conflicts.h"
 #include "merge/last_applied.h"
 #include "merge/managers.h"
@@ -231,7 +232,7 @@ class Application {
                                       NameAndType(config_), decoded.error().message));
       }
       object = std::move(decoded->object);
-      codec::KeepUnknownFields(live_, object);
+      codec::KeepUnknownFields(live_, object, message_);
     }
     codec::EraseAt(object, {"metadata", "managedFields"});
     if (write_.manager == kKubectl) UpdateLastApplied(object, config_);
@@ -251,6 +252,29 @@ class Application {
 };
 
 }  // namespace
+
+base::Result<ApplyConfig> ReadApplyConfig(std::string_view text,
+                                          codec::FieldValidation validation) {
+  auto yaml = codec::ParseYaml(text);
+  if (!yaml) {
+    return base::Fail(Reason::kBadRequest, fmt::format("error decoding YAML: error converting YAML "
+                                                       "to JSON: {}",
+                                                       yaml.error().message));
+  }
+  ApplyConfig config{.document = std::move(yaml->value)};
+  if (yaml->duplicates.empty() || validation == codec::FieldValidation::kIgnore) return config;
+  for (const codec::DuplicateKey& duplicate : yaml->duplicates) {
+    config.warnings.push_back(fmt::format("line {}: key {} already set in map", duplicate.line,
+                                          base::GoQuoted(duplicate.key)));
+  }
+  if (validation == codec::FieldValidation::kStrict) {
+    return base::Fail(Reason::kBadRequest,
+                      fmt::format("error strict decoding YAML: error converting YAML to JSON: "
+                                  "yaml: unmarshal errors:\n  {}",
+                                  fmt::join(config.warnings, "\n  ")));
+  }
+  return config;
+}
 
 base::Result<Value> Apply(const FieldWrite& write, const ApplyOptions& options, const Value& live,
                           const Value& config) {

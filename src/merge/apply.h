@@ -8,11 +8,24 @@
 // Pure functions, safe from any thread.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/result.h"
+#include "codec/decode.h"
 #include "codec/value.h"
 #include "merge/managed_fields.h"
 
 namespace berth::merge {
+
+/// What a client applies, as it wrote it, in YAML or JSON.
+struct ApplyConfig {
+  codec::Value document;                   // Whatever it is.
+  std::vector<std::string> warnings = {};  // Of kWarn.
+};
+/// kBadRequest: it cannot be read, or has, with kStrict, keys twice.
+base::Result<ApplyConfig> ReadApplyConfig(std::string_view text, codec::FieldValidation validation);
 
 struct ApplyOptions {
   bool force = false;  // Take conflicting fields from their owners.

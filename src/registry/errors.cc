@@ -47,4 +47,12 @@ base::Error Forbidden(const api::Kind& kind, std::string_view name, std::string_
           .details = About(kind, name)};
 }
 
+base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kind,
+                          std::string_view name) {
+  base::Error error = errors.ToError(QualifiedKind(kind), name);
+  error.details = base::Details{
+      .name = std::string(name), .group = std::string(kind.group), .kind = std::string(kind.kind)};
+  return error;
+}
+
 }  // namespace berth::registry

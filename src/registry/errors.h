@@ -6,6 +6,7 @@
 
 #include "api/kinds.h"
 #include "base/error.h"
+#include "rules/field_error.h"
 
 namespace berth::registry {
 
@@ -20,6 +21,9 @@ base::Error AlreadyExists(const api::Kind& kind, std::string_view name, bool bei
 base::Error Conflict(const api::Kind& kind, std::string_view name, std::string_view why);
 /// `services "web" is forbidden: <why>`.
 base::Error Forbidden(const api::Kind& kind, std::string_view name, std::string_view why);
+/// `Service "web" is invalid: ...`, one cause for each of the errors.
+base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kind,
+                          std::string_view name);
 
 /// What an update on an old version is told.
 inline constexpr std::string_view kModified =

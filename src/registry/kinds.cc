@@ -30,6 +30,18 @@ base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
 
 }  // namespace
 
+std::string_view SubresourceOf(Door door) {
+  switch (door) {
+    case Door::kStatus:
+      return "status";
+    case Door::kFinalize:
+      return "finalize";
+    case Door::kMain:
+      break;
+  }
+  return {};
+}
+
 Kinds::Kinds() {
   const auto add = [this](const api::Kind& kind, const char* prefix,
                           const Strategy& strategy) -> Row& {

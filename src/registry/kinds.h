@@ -18,12 +18,16 @@
 #include "codec/value.h"
 #include "ip/addr.h"
 #include "rules/field_error.h"
+#include "rules/metadata.h"
 #include "state/resource.h"
 
 namespace berth::registry {
 
 /// Through which door an object is written: itself, or one of its subresources.
 enum class Door : uint8_t { kMain, kStatus, kFinalize };
+
+/// "status"; empty for the object itself.
+std::string_view SubresourceOf(Door door);
 
 /// What strategies need to know beyond the object.
 struct Settings {
@@ -67,6 +71,10 @@ struct Row {
   std::vector<View> views = {};  // The stored form first.
   Strategy strategy = {};
 };
+
+inline rules::Scope ScopeOf(const Row& row) {
+  return row.kind->namespaced ? rules::Scope::kNamespaced : rules::Scope::kCluster;
+}
 
 /// A kind as a request names it.
 struct Served {

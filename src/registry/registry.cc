@@ -10,6 +10,7 @@
 #include "codec/read.h"
 #include "codec/storage.h"
 #include "codec/timestamp.h"
+#include "merge/managed_fields.h"
 #include "registry/deletion.h"
 #include "registry/errors.h"
 #include "rules/metadata.h"
@@ -22,53 +23,6 @@ using codec::Value;
 
 /// How often another name is drawn when a generated one is taken.
 constexpr int kNameTries = 8;
-
-rules::Scope ScopeOf(const Row& row) {
-  return row.kind->namespaced ? rules::Scope::kNamespaced : rules::Scope::kCluster;
-}
-
-/// Upstream names the resource here, where other such errors name the Kind.
-base::Error VersionRequired(const Target& target) {
-  rules::FieldErrors errors;
-  errors.Invalid(rules::Path("metadata.resourceVersion"), 0, "must be specified for an update");
-  base::Error error = errors.ToError(QualifiedResource(target.served.Kind()), target.name);
-  error.details = base::Details{.name = target.name,
-                                .group = std::string(target.served.Kind().group),
-                                .kind = std::string(target.served.Kind().plural)};
-  return error;
-}
-
-std::optional<base::Error> CheckVersions(const Target& target, const Value& next,
-                                         const Value& current) {
-  const std::string_view uid = codec::StringAt(next, "metadata", "uid");
-  const std::string_view current_uid = codec::StringAt(current, "metadata", "uid");
-  if (!uid.empty() && uid != current_uid) {
-    return Conflict(target.served.Kind(), target.name,
-                    fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: "
-                                "{}",
-                                uid, current_uid));
-  }
-  const std::string_view version = codec::StringAt(next, "metadata", "resourceVersion");
-  if (version.find_first_not_of("0123456789") != std::string_view::npos) {
-    return base::Error{.reason = base::Reason::kUnknown,
-                       .message = fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
-                                              base::GoQuoted(version))};
-  }
-  const bool any = version.empty() || version == "0";
-  if (any && target.served.row->strategy.needs_version) return VersionRequired(target);
-  if (!any && version != codec::StringAt(current, "metadata", "resourceVersion")) {
-    return Conflict(target.served.Kind(), target.name, kModified);
-  }
-  return std::nullopt;
-}
-
-base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kind,
-                          std::string_view name) {
-  base::Error error = errors.ToError(QualifiedKind(kind), name);
-  error.details = base::Details{
-      .name = std::string(name), .group = std::string(kind.group), .kind = std::string(kind.kind)};
-  return error;
-}
 
 base::Error Terminating(const Target& target, std::string_view name) {
   base::Error error = Forbidden(
@@ -94,18 +48,6 @@ struct Registry::Creation {
   int tries = 0;
   bool complete = false;
   std::vector<std::string> warnings = {};
-};
-
-/// An update on its way.
-struct Registry::Change {
-  Target target;
-  Door door = Door::kMain;
-  NextState next;
-  std::optional<base::Error> namespace_error = {};  // As its guard found it.
-  state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
-  std::vector<std::string> warnings = {};
-
-  bool MayCreate() const { return target.served.row->strategy.put_creates && door == Door::kMain; }
 };
 
 Registry::Registry(const Kinds& kinds, const state::Resources& resources,
@@ -172,8 +114,23 @@ commit::Decision Registry::PutDecision(const Row& row, const Value& object) cons
           .ttl = row.strategy.ttl};
 }
 
+/// Whose fields they are from now on. Fields are named as in the view they are written through.
+void Registry::Track(const Target& target, Door door, const std::string& manager, const Value& old,
+                     Value& object) const {
+  const merge::FieldWrite write{.kind = target.served.Kind(),
+                                .subresource = SubresourceOf(door),
+                                .manager = manager,
+                                .now = clock_.Now()};
+  if (target.served.IsStoredForm()) return merge::TrackUpdate(write, old, object);
+  const auto view = target.served.view->from_stored;
+  Value shown = view(object);
+  merge::TrackUpdate(write, codec::ObjectAt(old).empty() ? old : view(old), shown);
+  codec::CopyAt(object, shown, {"metadata", "managedFields"});
+}
+
 /// Everything about a new object that does not depend on what is there.
-std::optional<base::Error> Registry::CompleteNew(const Target& target, Value& object,
+std::optional<base::Error> Registry::CompleteNew(const Target& target, const std::string* manager,
+                                                 Value& object,
                                                  std::vector<std::string>& warnings) {
   const Row& row = *target.served.row;
   const Strategy& strategy = row.strategy;
@@ -182,6 +139,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Value& ob
   codec::EraseAt(object, {"metadata", "resourceVersion"});
   if (auto warning = rules::DropRepeatedOwners(object)) warnings.push_back(*std::move(warning));
   if (strategy.fill != nullptr) strategy.fill(object);
+  if (manager != nullptr) Track(target, Door::kMain, *manager, codec::Object(), object);
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings_);
   if (admit_) {
     if (auto error = admit_(target, Door::kMain, nullptr, &object)) return error;
@@ -214,7 +172,7 @@ void Registry::Create(Target target, Value object, CommonOptions options, Done d
   auto creation = std::make_shared<Creation>();
   creation->target = std::move(target);
   creation->object = std::move(object);
-  creation->options = options;
+  creation->options = std::move(options);
   creation->done = std::move(done);
   if (codec::StringAt(creation->object, "metadata", "name").empty()) {
     creation->name_base = codec::StringAt(creation->object, "metadata", "generateName");
@@ -265,7 +223,8 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
 base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
                                                       const state::ObjectPtr& current) {
   if (!creation.complete) {
-    if (auto error = CompleteNew(creation.target, creation.object, creation.warnings)) {
+    if (auto error = CompleteNew(creation.target, &creation.options.manager, creation.object,
+                                 creation.warnings)) {
       return tl::unexpected(*std::move(error));
     }
     creation.complete = true;
@@ -277,123 +236,6 @@ base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
                                         there && IsBeingDeleted(*there)));
   }
   return PutDecision(row, creation.object);
-}
-
-// Update.
-
-void Registry::Update(Target target, Door door, NextState next, CommonOptions options, Done done) {
-  commit::Write write;
-  write.key = KeyOf(target);
-  write.dry_run = options.dry_run;
-  write.deadline = options.deadline;
-  auto change = std::make_shared<Change>(
-      Change{.target = std::move(target), .door = door, .next = std::move(next)});
-  if (change->MayCreate()) {
-    if (auto guard = NamespaceGuard(change->target, change->target.name)) {
-      // Only if the object has to be made does it matter: what there is can be changed in a
-      // namespace that is going away.
-      guard->check = [change, check = std::move(guard->check)](const state::ObjectPtr& found) {
-        change->namespace_error = check(found);
-        return std::optional<base::Error>();
-      };
-      write.guards.push_back(*std::move(guard));
-    }
-  }
-  write.transform = [this, change](const state::ObjectPtr& current) {
-    change->warnings.clear();
-    change->last = nullptr;
-    return current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
-  };
-  sequencer_.Submit(
-      std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {
-        if (!written) return done(tl::unexpected(std::move(written.error())));
-        if (change->last != nullptr) written->object = change->last;
-        done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
-      });
-}
-
-base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
-  if (!change.MayCreate()) {
-    return tl::unexpected(NotFound(change.target.served.Kind(), change.target.name));
-  }
-  if (change.namespace_error) return tl::unexpected(*change.namespace_error);
-  auto object = change.next(nullptr);
-  if (!object) return tl::unexpected(std::move(object.error()));
-  const std::string_view uid = codec::StringAt(*object, "metadata", "uid");
-  if (!uid.empty()) {
-    return tl::unexpected(Conflict(
-        change.target.served.Kind(), change.target.name,
-        fmt::format("StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, "
-                    "AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID "
-                    "in object meta: ",
-                    KeyOf(change.target), uid)));
-  }
-  rules::PrepareCreatedMetadata(*object);
-  if (auto error = CompleteNew(change.target, *object, change.warnings)) {
-    return tl::unexpected(*std::move(error));
-  }
-  return PutDecision(*change.target.served.row, *object);
-}
-
-base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
-                                                      const state::Object& current) {
-  const Target& target = change.target;
-  const Row& row = *target.served.row;
-  const auto old = Decode(row, current);
-  if (!old) return tl::unexpected(old.error());
-  auto object = change.next(&*old);
-  if (!object) return tl::unexpected(std::move(object.error()));
-  if (auto error = CheckVersions(target, *object, *old)) return tl::unexpected(*std::move(error));
-  if (auto error = CompleteChanged(change, *object, *old)) {
-    return tl::unexpected(*std::move(error));
-  }
-  if (IsBeingDeleted(*object) && !HasFinalizers(row, *object)) {
-    if (const auto identity = resources_.Find(current.Key())) {
-      change.last =
-          state::Object::Make(*identity, current.Revision(), PutDecision(row, *object).wire);
-    }
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
-  }
-  if (*object == *old) return commit::Decision{};
-  return PutDecision(row, *object);
-}
-
-/// Everything about the new state but whether it may follow the old one's version.
-std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& object,
-                                                     const Value& old) {
-  const Target& target = change.target;
-  const Strategy& strategy = target.served.row->strategy;
-  rules::PrepareUpdatedMetadata(object, old);
-  codec::SetAt(object, {"metadata", "resourceVersion"},
-               codec::StringAt(old, "metadata", "resourceVersion"));
-  if (auto warning = rules::DropRepeatedOwners(object)) {
-    change.warnings.push_back(*std::move(warning));
-  }
-  if (strategy.fill != nullptr) strategy.fill(object);
-  if (strategy.prepare_update != nullptr) {
-    strategy.prepare_update(object, old, change.door, settings_);
-  }
-  if (admit_) {
-    if (auto error = admit_(target, change.door, &old, &object)) return error;
-  }
-  rules::FieldErrors errors;
-  if (strategy.complete != nullptr && change.door == Door::kMain) {
-    errors = strategy.complete(object, &old, settings_);
-  }
-  if (errors.empty()) {
-    errors = rules::ValidateUpdatedMetadata(object, old, ScopeOf(*target.served.row));
-    if (strategy.validate_update != nullptr) {
-      errors.Append(strategy.validate_update(object, old, change.door, *target.served.view));
-    }
-  }
-  if (!errors.empty()) return InvalidObject(errors, target.served.Kind(), target.name);
-  if (strategy.warn != nullptr) {
-    for (std::string& text : strategy.warn(object, change.door)) {
-      change.warnings.push_back(std::move(text));
-    }
-  }
-  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
-  return std::nullopt;
 }
 
 // Delete.

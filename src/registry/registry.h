@@ -1,5 +1,5 @@
-// Create, update and delete of any kind: metadata, defaults, validation, then one write that is
-// decided on what is there and decided again if that changes.
+// Create, update and delete of any kind: metadata, defaults, who manages which fields, validation,
+// then one write that is decided on what is there and decided again if that changes.
 //
 // Threads: every function may be called from any thread. `done` is called exactly once, on any
 // thread, and must be quick.
@@ -40,11 +40,29 @@ struct Target {
 struct CommonOptions {
   bool dry_run = false;
   base::SteadyTime deadline = base::SteadyTime::max();
+  std::string manager = {};  // Who writes, for managedFields.
 };
 
-/// The new state, in the stored form, from the current one; null when there is none and the kind
-/// may be created by an update. Run again when the object has changed meanwhile.
-using NextState = std::function<base::Result<codec::Value>(const codec::Value* current)>;
+/// How an update comes about.
+enum class Way : uint8_t {
+  kReplace,  // The client sends the whole object, which may be new.
+  kPatch,    // It changes an object that is there.
+  kApply,    // merge::Apply: it may be new, and its managedFields are right already.
+};
+
+struct UpdateOptions {
+  Door door = Door::kMain;
+  Way way = Way::kReplace;
+};
+
+/// The new state, in the stored form, and what the client should be told about it.
+struct Next {
+  codec::Value object;
+  std::vector<std::string> warnings = {};
+};
+/// From the current state; null when there is none and the update may create. Run again when the
+/// object has changed meanwhile.
+using NextState = std::function<base::Result<Next>(const codec::Value* current)>;
 
 enum class Propagation : uint8_t { kBackground, kForeground, kOrphan };
 
@@ -70,7 +88,7 @@ class Registry {
 
   /// `object` in the stored form. The target's name is the object's own.
   void Create(Target target, codec::Value object, CommonOptions options, Done done);
-  void Update(Target target, Door door, NextState next, CommonOptions options, Done done);
+  void Update(Target target, UpdateOptions how, NextState next, CommonOptions options, Done done);
   void Delete(Target target, DeleteOptions remove, CommonOptions options, Done done);
 
   /// The object of a snapshot, decoded, in the stored form, with its resourceVersion.
@@ -89,10 +107,13 @@ class Registry {
   base::Result<commit::Decision> DecideUpdate(Change& change, const state::Object& current);
   std::optional<base::Error> CompleteChanged(Change& change, codec::Value& object,
                                              const codec::Value& old);
+  void Track(const Target& target, Door door, const std::string& manager, const codec::Value& old,
+             codec::Value& object) const;
   base::Result<commit::Decision> DecideDelete(const Target& target, const DeleteOptions& remove,
                                               const state::ObjectPtr& current);
-  std::optional<base::Error> CompleteNew(const Target& target, codec::Value& object,
-                                         std::vector<std::string>& warnings);
+  /// `manager`: null when managedFields are right already.
+  std::optional<base::Error> CompleteNew(const Target& target, const std::string* manager,
+                                         codec::Value& object, std::vector<std::string>& warnings);
   commit::Decision PutDecision(const Row& row, const codec::Value& object) const;
   /// `shown_name` is how a refusal names the object: by generateName before it has a name.
   std::optional<commit::Guard> NamespaceGuard(const Target& target,

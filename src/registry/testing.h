@@ -92,7 +92,7 @@ class RegistryTest : public ::testing::Test {
   base::Result<Outcome> Update(const Target& target, std::string text, Door door = Door::kMain,
                                CommonOptions options = {}) {
     return Wait([&](Done done) {
-      registry_->Update(target, door, Always(ParseFor(target, std::move(text))), options,
+      registry_->Update(target, {.door = door}, Always(ParseFor(target, std::move(text))), options,
                         std::move(done));
     });
   }
@@ -102,8 +102,8 @@ class RegistryTest : public ::testing::Test {
         [&](Done done) { registry_->Delete(target, std::move(remove), options, std::move(done)); });
   }
   static NextState Always(codec::Value next) {
-    return [next = std::move(next)](const codec::Value*) -> base::Result<codec::Value> {
-      return next;
+    return [next = std::move(next)](const codec::Value*) -> base::Result<Next> {
+      return Next{.object = next};
     };
   }
 

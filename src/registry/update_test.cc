@@ -234,7 +234,7 @@ TEST_F(UpdateTest, OfManyThatHoldTheSameVersionOneWins) {
   std::vector<std::string> answers;
   for (int i = 0; i < 5; ++i) {
     registry_->Update(
-        Service("a"), Door::kMain,
+        Service("a"), {},
         Always(ParseFor(Service("a"), ServiceWith("'resourceVersion':'" + version + "'", 100 + i))),
         {}, [&](const base::Result<Outcome>& outcome) {
           answers.push_back(outcome ? "written" : "conflict");
@@ -247,15 +247,15 @@ TEST_F(UpdateTest, OfManyThatHoldTheSameVersionOneWins) {
 
 TEST_F(UpdateTest, ChangesOfWhatIsThereAreNeverLost) {
   // Each adds one to what it finds, as a patch would.
-  const auto add = [](const codec::Value* current) -> base::Result<codec::Value> {
+  const auto add = [](const codec::Value* current) -> base::Result<Next> {
     codec::Value next = *current;
     const int count = std::stoi(std::string(StringAt(*current, "metadata", "labels", "v")));
     codec::SetAt(next, {"metadata", "labels", "v"}, std::to_string(count + 1));
-    return next;
+    return Next{.object = std::move(next)};
   };
   std::vector<std::string> answers;
   for (int i = 0; i < 20; ++i) {
-    registry_->Update(Service("a"), Door::kMain, add, {},
+    registry_->Update(Service("a"), {.way = Way::kPatch}, add, {},
                       [&](const base::Result<Outcome>& outcome) {
                         answers.push_back(Text(outcome).substr(0, 7));
                       });

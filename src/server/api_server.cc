@@ -12,6 +12,7 @@
 #include "http/limits.h"
 #include "server/list.h"
 #include "server/options.h"
+#include "server/patch.h"
 #include "server/status_body.h"
 #include "server/watch.h"
 #include "server/write.h"
@@ -283,6 +284,9 @@ void ApiServer::ServeResource(const CallPtr& call) {
   const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
   if (verb.empty()) return call->Fail(MethodNotAllowedError());
   const bool watches = verb == "watch";
+  if (verb == "patch") {
+    if (const auto error = CheckPatchType(*call)) return call->Fail(*error);
+  }
   auto accept = Negotiate(call->Header("accept"), {.yaml = true, .protobuf = false});
   if (!accept) return call->Fail(accept.error());
   call->accept = *accept;
@@ -302,6 +306,7 @@ void ApiServer::ServeResource(const CallPtr& call) {
   if (watches) return HandleWatch(parts_, call);
   if (verb == "create") return HandleCreate(parts_, call);
   if (verb == "update") return HandleUpdate(parts_, call);
+  if (verb == "patch") return HandlePatch(parts_, call);
   if (verb == "delete") return HandleDelete(parts_, call);
   if (verb == "deletecollection") return HandleDeleteCollection(parts_, call);
   call->Fail(MethodNotAllowedError());

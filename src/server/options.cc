@@ -256,6 +256,21 @@ base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_vie
   return options;
 }
 
+base::Result<WriteOptions> ParsePatchOptions(const Query& query, bool applies) {
+  constexpr std::string_view kKind = "PatchOptions";
+  if (!applies && query.Find("force") != nullptr) {
+    return tl::unexpected(InvalidOption(kKind, "force", "FieldValueForbidden",
+                                        "Forbidden: may not be specified for non-apply patch"));
+  }
+  if (applies && query.Get("fieldManager").empty()) {
+    return tl::unexpected(InvalidOption(kKind, "fieldManager", "FieldValueRequired",
+                                        "Required value: is required for apply patch"));
+  }
+  auto options = ParseWriteOptions(query, kKind);
+  if (options) options->force = query.Flag("force");
+  return options;
+}
+
 base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query& query) {
   constexpr double kLongest = 60'000;
   const std::string_view text = query.Get("timeout");

@@ -39,9 +39,11 @@ struct WriteOptions {
   bool dry_run = false;
   FieldValidation validation = FieldValidation::kWarn;
   std::string field_manager = {};
+  bool force = false;  // Of an apply.
 };
-/// `kind` is CreateOptions, UpdateOptions or PatchOptions, for the messages.
+/// `kind` is CreateOptions or UpdateOptions, for the messages.
 base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_view kind);
+base::Result<WriteOptions> ParsePatchOptions(const Query& query, bool applies);
 
 /// `timeout`, a Go duration; nothing when there is none or it is to be the server's own.
 base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query& query);

@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "codec/read.h"
+#include "merge/managed_fields.h"
 #include "server/body.h"
 #include "server/list.h"
 #include "server/options.h"
@@ -18,27 +19,8 @@ namespace {
 
 using commit::Written;
 
-registry::Target TargetOf(const Route& route) {
-  return {.served = route.served, .name_space = route.name_space, .name = route.name};
-}
-
-registry::CommonOptions Common(const Call& call, bool dry_run) {
-  return {.dry_run = dry_run, .deadline = call.Deadline(kWriteTimeout)};
-}
-
-/// Answers with the object a write left behind, or what a delete took away.
-registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const Form& form) {
-  const bool removes = call->request.method == "DELETE";
-  return [parts, call, form, removes](base::Result<registry::Outcome> outcome) {
-    if (!outcome) return call->Fail(outcome.error());
-    for (std::string& text : outcome->warnings) call->warnings.push_back(std::move(text));
-    const Written& written = outcome->written;
-    const int code = written.kind == Written::Kind::kCreated ? 201 : 200;
-    const bool gone = removes && written.kind == Written::Kind::kDeleted;
-    const int64_t revision = gone ? written.revision : written.object->Revision();
-    call->Answer(code, ContentType(form),
-                 RenderObject(form, *written.object, revision, parts.clock.Now()));
-  };
+registry::CommonOptions Deletion(const Call& call, const DeleteRequest& request) {
+  return {.dry_run = request.dry_run, .deadline = call.Deadline(kWriteTimeout)};
 }
 
 /// The Status that says what was deleted.
@@ -79,7 +61,7 @@ class Removal : public std::enable_shared_from_this<Removal> {
           {.served = call_->route.served,
            .name_space = std::string(object.Namespace()),
            .name = std::string(object.Name())},
-          request_.options, Common(*call_, request_.dry_run),
+          request_.options, Deletion(*call_, request_),
           [self = shared_from_this()](const base::Result<registry::Outcome>& outcome) {
             self->OnDeleted(outcome);
           });
@@ -132,6 +114,33 @@ class Removal : public std::enable_shared_from_this<Removal> {
 
 }  // namespace
 
+registry::Target TargetOf(const Route& route) {
+  return {.served = route.served, .name_space = route.name_space, .name = route.name};
+}
+
+/// Who does not say is called after the program.
+registry::CommonOptions Common(const Call& call, const WriteOptions& options) {
+  return {.dry_run = options.dry_run,
+          .deadline = call.Deadline(kWriteTimeout),
+          .manager = options.field_manager.empty()
+                         ? merge::ManagerOfUserAgent(call.Header("user-agent"))
+                         : options.field_manager};
+}
+
+registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const Form& form) {
+  const bool removes = call->request.method == "DELETE";
+  return [parts, call, form, removes](base::Result<registry::Outcome> outcome) {
+    if (!outcome) return call->Fail(outcome.error());
+    for (std::string& text : outcome->warnings) call->warnings.push_back(std::move(text));
+    const Written& written = outcome->written;
+    const int code = written.kind == Written::Kind::kCreated ? 201 : 200;
+    const bool gone = removes && written.kind == Written::Kind::kDeleted;
+    const int64_t revision = gone ? written.revision : written.object->Revision();
+    call->Answer(code, ContentType(form),
+                 RenderObject(form, *written.object, revision, parts.clock.Now()));
+  };
+}
+
 void HandleCreate(const Parts& parts, const CallPtr& call) {
   const auto form = FormOf(*call, false);
   if (!form) return call->Fail(form.error());
@@ -140,7 +149,7 @@ void HandleCreate(const Parts& parts, const CallPtr& call) {
   auto object = ReadObject(*call, options->validation);
   if (!object) return call->Fail(object.error());
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
-  parts.registry.Create(TargetOf(call->route), *std::move(object), Common(*call, options->dry_run),
+  parts.registry.Create(TargetOf(call->route), *std::move(object), Common(*call, *options),
                         AnswerObject(parts, call, *form));
 }
 
@@ -154,11 +163,11 @@ void HandleUpdate(const Parts& parts, const CallPtr& call) {
   if (auto error = CheckName(call->route, *object)) return call->Fail(*error);
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
   parts.registry.Update(
-      TargetOf(call->route), call->route.Door(),
-      [next = *std::move(object)](const codec::Value*) -> base::Result<codec::Value> {
-        return next;
+      TargetOf(call->route), {.door = call->route.Door()},
+      [next = *std::move(object)](const codec::Value*) -> base::Result<registry::Next> {
+        return registry::Next{.object = next};
       },
-      Common(*call, options->dry_run), AnswerObject(parts, call, *form));
+      Common(*call, *options), AnswerObject(parts, call, *form));
 }
 
 void HandleDelete(const Parts& parts, const CallPtr& call) {
@@ -188,7 +197,7 @@ void HandleDelete(const Parts& parts, const CallPtr& call) {
     };
   }
   parts.registry.Delete(TargetOf(call->route), std::move(request->options),
-                        Common(*call, request->dry_run), std::move(done));
+                        Deletion(*call, *request), std::move(done));
 }
 
 void HandleDeleteCollection(const Parts& parts, const CallPtr& call) {

@@ -1,0 +1,212 @@
+// Updates: objects replaced, patched or applied, and made if they are not there and may be.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/go_text.h"
+#include "codec/read.h"
+#include "merge/managed_fields.h"
+#include "registry/deletion.h"
+#include "registry/errors.h"
+#include "registry/registry.h"
+#include "rules/metadata.h"
+
+namespace berth::registry {
+namespace {
+
+using codec::Value;
+
+/// Upstream names the resource here, where other such errors name the Kind.
+base::Error VersionRequired(const Target& target) {
+  rules::FieldErrors errors;
+  errors.Invalid(rules::Path("metadata.resourceVersion"), 0, "must be specified for an update");
+  base::Error error = errors.ToError(QualifiedResource(target.served.Kind()), target.name);
+  error.details = base::Details{.name = target.name,
+                                .group = std::string(target.served.Kind().group),
+                                .kind = std::string(target.served.Kind().plural)};
+  return error;
+}
+
+/// Of a replacement the uid is a precondition like the version; a patch that sets another one fails
+/// validation.
+std::optional<base::Error> CheckUid(const Target& target, const Value& next, const Value& current) {
+  const std::string_view uid = codec::StringAt(next, "metadata", "uid");
+  const std::string_view current_uid = codec::StringAt(current, "metadata", "uid");
+  if (uid.empty() || uid == current_uid) return std::nullopt;
+  return Conflict(
+      target.served.Kind(), target.name,
+      fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
+                  current_uid));
+}
+
+std::optional<base::Error> CheckVersion(const Target& target, const Value& next,
+                                        const Value& current) {
+  const std::string_view version = codec::StringAt(next, "metadata", "resourceVersion");
+  if (version.find_first_not_of("0123456789") != std::string_view::npos) {
+    return base::Error{.reason = base::Reason::kUnknown,
+                       .message = fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
+                                              base::GoQuoted(version))};
+  }
+  const bool any = version.empty() || version == "0";
+  if (any && target.served.row->strategy.needs_version) return VersionRequired(target);
+  if (!any && version != codec::StringAt(current, "metadata", "resourceVersion")) {
+    return Conflict(target.served.Kind(), target.name, kModified);
+  }
+  return std::nullopt;
+}
+
+/// Nobody can ask for the uid of something new.
+std::optional<base::Error> CheckNewUid(const Target& target, Way way, const std::string& key,
+                                       const Value& object) {
+  const std::string_view uid = codec::StringAt(object, "metadata", "uid");
+  if (uid.empty()) return std::nullopt;
+  return Conflict(
+      target.served.Kind(), target.name,
+      way == Way::kApply
+          ? fmt::format("uid mismatch: the provided object specified uid {}, and no existing "
+                        "object was found",
+                        uid)
+          : fmt::format("StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, "
+                        "AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID "
+                        "in object meta: ",
+                        key, uid));
+}
+
+}  // namespace
+
+/// An update on its way.
+struct Registry::Change {
+  Target target;
+  UpdateOptions how;
+  NextState next;
+  std::string manager;
+  std::optional<base::Error> namespace_error = {};  // As its guard found it.
+  state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
+  std::vector<std::string> warnings = {};
+
+  bool MayCreate() const {
+    if (how.door != Door::kMain || how.way == Way::kPatch) return false;
+    return how.way == Way::kApply || target.served.row->strategy.put_creates;
+  }
+};
+
+void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOptions options,
+                      Done done) {
+  commit::Write write;
+  write.key = KeyOf(target);
+  write.dry_run = options.dry_run;
+  write.deadline = options.deadline;
+  auto change = std::make_shared<Change>(Change{.target = std::move(target),
+                                                .how = how,
+                                                .next = std::move(next),
+                                                .manager = std::move(options.manager)});
+  if (change->MayCreate()) {
+    if (auto guard = NamespaceGuard(change->target, change->target.name)) {
+      // Only if the object has to be made does it matter: what there is can be changed in a
+      // namespace that is going away.
+      guard->check = [change, check = std::move(guard->check)](const state::ObjectPtr& found) {
+        change->namespace_error = check(found);
+        return std::optional<base::Error>();
+      };
+      write.guards.push_back(*std::move(guard));
+    }
+  }
+  write.transform = [this, change](const state::ObjectPtr& current) {
+    change->warnings.clear();
+    change->last = nullptr;
+    return current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
+  };
+  sequencer_.Submit(
+      std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {
+        if (!written) return done(tl::unexpected(std::move(written.error())));
+        if (change->last != nullptr) written->object = change->last;
+        done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
+      });
+}
+
+base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
+  const Target& target = change.target;
+  if (!change.MayCreate()) return tl::unexpected(NotFound(target.served.Kind(), target.name));
+  if (change.namespace_error) return tl::unexpected(*change.namespace_error);
+  auto next = change.next(nullptr);
+  if (!next) return tl::unexpected(std::move(next.error()));
+  change.warnings = std::move(next->warnings);
+  Value& object = next->object;
+  if (auto error = CheckNewUid(target, change.how.way, KeyOf(target), object)) {
+    return tl::unexpected(*std::move(error));
+  }
+  rules::PrepareCreatedMetadata(object);
+  const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.manager;
+  if (auto error = CompleteNew(target, manager, object, change.warnings)) {
+    return tl::unexpected(*std::move(error));
+  }
+  return PutDecision(*target.served.row, object);
+}
+
+base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
+                                                      const state::Object& current) {
+  const Target& target = change.target;
+  const Row& row = *target.served.row;
+  const auto old = Decode(row, current);
+  if (!old) return tl::unexpected(old.error());
+  auto next = change.next(&*old);
+  if (!next) return tl::unexpected(std::move(next.error()));
+  change.warnings = std::move(next->warnings);
+  Value& object = next->object;
+  if (change.how.way == Way::kReplace) {
+    if (auto error = CheckUid(target, object, *old)) return tl::unexpected(*std::move(error));
+  }
+  if (auto error = CheckVersion(target, object, *old)) return tl::unexpected(*std::move(error));
+  if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));
+  if (IsBeingDeleted(object) && !HasFinalizers(row, object)) {
+    if (const auto identity = resources_.Find(current.Key())) {
+      change.last =
+          state::Object::Make(*identity, current.Revision(), PutDecision(row, object).wire);
+    }
+    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
+  }
+  if (object == *old) return commit::Decision{};
+  return PutDecision(row, object);
+}
+
+/// Everything about the new state but whether it may follow the old one's version.
+std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& object,
+                                                     const Value& old) {
+  const Target& target = change.target;
+  const Strategy& strategy = target.served.row->strategy;
+  const Door door = change.how.door;
+  rules::PrepareUpdatedMetadata(object, old);
+  codec::SetAt(object, {"metadata", "resourceVersion"},
+               codec::StringAt(old, "metadata", "resourceVersion"));
+  if (auto warning = rules::DropRepeatedOwners(object)) {
+    change.warnings.push_back(*std::move(warning));
+  }
+  if (strategy.fill != nullptr) strategy.fill(object);
+  if (change.how.way != Way::kApply) Track(target, door, change.manager, old, object);
+  if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings_);
+  if (admit_) {
+    if (auto error = admit_(target, door, &old, &object)) return error;
+  }
+  rules::FieldErrors errors;
+  if (strategy.complete != nullptr && door == Door::kMain) {
+    errors = strategy.complete(object, &old, settings_);
+  }
+  if (errors.empty()) {
+    errors = rules::ValidateUpdatedMetadata(object, old, ScopeOf(*target.served.row));
+    if (strategy.validate_update != nullptr) {
+      errors.Append(strategy.validate_update(object, old, door, *target.served.view));
+    }
+  }
+  if (!errors.empty()) return InvalidObject(errors, target.served.Kind(), target.name);
+  if (strategy.warn != nullptr) {
+    for (std::string& text : strategy.warn(object, door)) {
+      change.warnings.push_back(std::move(text));
+    }
+  }
+  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
+  merge::KeepTimesOfNoChange(old, object);
+  return std::nullopt;
+}
+
+}  // namespace berth::registry

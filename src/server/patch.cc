@@ -1,0 +1,102 @@
+#include "server/patch.h"
+
+#include <string_view>
+#include <utility>
+
+#include "codec/read.h"
+#include "merge/apply.h"
+#include "merge/patch.h"
+#include "server/body.h"
+#include "server/list.h"
+#include "server/options.h"
+#include "server/write.h"
+
+namespace berth::server {
+namespace {
+
+using codec::Value;
+using registry::Next;
+
+constexpr std::string_view kApplyType = "application/apply-patch+yaml";
+
+std::string_view TypeOf(const Call& call) {
+  std::string_view type = call.Header("content-type");
+  type = type.substr(0, type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return type;
+}
+
+std::optional<merge::PatchKind> PatchKindOf(std::string_view type) {
+  if (type == "application/json-patch+json") return merge::PatchKind::kJson;
+  if (type == "application/merge-patch+json") return merge::PatchKind::kMerge;
+  if (type == "application/strategic-merge-patch+json") return merge::PatchKind::kStrategic;
+  return std::nullopt;
+}
+
+/// The object as the request's view shows it, and back.
+Value Shown(const registry::Served& served, const Value& stored) {
+  return served.IsStoredForm() ? stored : served.view->from_stored(stored);
+}
+base::Result<Next> Stored(const Route& route, Next next) {
+  if (auto error = CheckName(route, next.object)) return tl::unexpected(*std::move(error));
+  if (auto error = CheckNamespace(route, next.object)) return tl::unexpected(*std::move(error));
+  if (!route.served.IsStoredForm()) next.object = route.served.view->to_stored(next.object);
+  return next;
+}
+
+/// Whether the patch can be read is told after whether there is anything to patch.
+registry::NextState Patching(const CallPtr& call, merge::PatchKind kind,
+                             FieldValidation validation) {
+  return [call, patch = merge::Patch::Parse(kind, call->request.body, validation)](
+             const Value* current) -> base::Result<Next> {
+    if (!patch) return tl::unexpected(patch.error());
+    const registry::Served& served = call->route.served;
+    auto patched = patch->Apply(Shown(served, *current), served.Kind());
+    if (!patched) return tl::unexpected(std::move(patched.error()));
+    return Stored(call->route,
+                  {.object = std::move(patched->object), .warnings = std::move(patched->warnings)});
+  };
+}
+
+registry::NextState Applying(const Parts& parts, const CallPtr& call, const WriteOptions& options) {
+  return [call, options, &clock = parts.clock,
+          config = merge::ReadApplyConfig(call->request.body, options.validation)](
+             const Value* current) -> base::Result<Next> {
+    if (!config) return tl::unexpected(config.error());
+    const registry::Served& served = call->route.served;
+    const merge::FieldWrite write{.kind = served.Kind(),
+                                  .subresource = registry::SubresourceOf(call->route.Door()),
+                                  .manager = options.field_manager,
+                                  .now = clock.Now()};
+    auto applied = merge::Apply(write, {.force = options.force},
+                                current == nullptr ? codec::Object() : Shown(served, *current),
+                                config->document);
+    if (!applied) return tl::unexpected(std::move(applied.error()));
+    return Stored(call->route, {.object = *std::move(applied), .warnings = config->warnings});
+  };
+}
+
+}  // namespace
+
+std::optional<base::Error> CheckPatchType(const Call& call) {
+  const std::string_view type = TypeOf(call);
+  if (type == kApplyType || PatchKindOf(type)) return std::nullopt;
+  return base::Error{.reason = base::Reason::kUnsupportedMediaType,
+                     .message = "415: Unsupported Media Type",
+                     .details = base::Details{}};
+}
+
+void HandlePatch(const Parts& parts, const CallPtr& call) {
+  const auto form = FormOf(*call, false);
+  if (!form) return call->Fail(form.error());
+  const auto kind = PatchKindOf(TypeOf(*call));
+  const auto options = ParsePatchOptions(call->query, !kind);
+  if (!options) return call->Fail(options.error());
+  parts.registry.Update(
+      TargetOf(call->route),
+      {.door = call->route.Door(), .way = kind ? registry::Way::kPatch : registry::Way::kApply},
+      kind ? Patching(call, *kind, options->validation) : Applying(parts, call, *options),
+      Common(*call, *options), AnswerObject(parts, call, *form));
+}
+
+}  // namespace berth::server
