@@ -68,7 +68,14 @@ class Writer {
 
   std::string Take() { return std::move(out_); }
   size_t Size() const { return out_.size(); }
-  size_t VersionAt() const { return version_at_; }
+
+  WireJson TakeWire(size_t metadata_at) {
+    return {.text = std::move(out_),
+            .metadata_at = static_cast<uint32_t>(metadata_at),
+            .version_at = static_cast<uint32_t>(version_at_),
+            .managed_at = static_cast<uint32_t>(managed_at_),
+            .managed_size = static_cast<uint32_t>(managed_size_)};
+  }
 
   void Begin(const Identity& identity) {
     out_ += '{';
@@ -98,7 +105,12 @@ class Writer {
 
   void Field(const api::Field& field, const Value* value, const api::Message& message) {
     if (field.shape == api::Shape::kList) {
+      const size_t before = out_.size();
       List(field, value == nullptr ? nullptr : value->AsArray());
+      if (&message == &api::kObjectMeta && field.name == kManagedFields && out_.size() > before) {
+        managed_at_ = before;
+        managed_size_ = out_.size() - before;
+      }
       return;
     }
     if (field.shape == api::Shape::kMap) {
@@ -198,6 +210,8 @@ class Writer {
 
   const Version version_;
   size_t version_at_ = 0;
+  size_t managed_at_ = 0;
+  size_t managed_size_ = 0;
   std::string out_;
 };
 
@@ -230,11 +244,10 @@ WireJson EncodeJson(const Value& canonical, const api::Message& message, const I
   Writer writer(Writer::Version::kLeftOpen);
   writer.Begin(identity);
   // Behind the comma, which the first member writes.
-  const auto metadata_at = static_cast<uint32_t>(writer.Size() + (identity.kind.empty() ? 0 : 1));
+  const size_t metadata_at = writer.Size() + (identity.kind.empty() ? 0 : 1);
   writer.Members(&canonical, message);
   writer.End();
-  const auto version_at = static_cast<uint32_t>(writer.VersionAt());
-  return {.text = writer.Take(), .metadata_at = metadata_at, .version_at = version_at};
+  return writer.TakeWire(metadata_at);
 }
 
 std::string WithVersion(const WireJson& wire, std::string_view version) {

@@ -20,11 +20,14 @@ namespace berth::codec {
 ///                                       ^ metadata_at                    ^ version_at
 ///
 /// Whatever version the object itself had is not written. An item of a list, which carries no kind,
-/// is "{" and the text from metadata_at on.
+/// is "{" and the text from metadata_at on. What managed_at and managed_size enclose can be left
+/// out: `,"managedFields":[...]`, always behind the version.
 struct WireJson {
   std::string text;
   uint32_t metadata_at = 0;
   uint32_t version_at = 0;  // 0 if the message has no ObjectMeta.
+  uint32_t managed_at = 0;
+  uint32_t managed_size = 0;  // 0 if the object has no managed fields.
 
   bool operator==(const WireJson&) const = default;
 };

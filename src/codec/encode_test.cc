@@ -97,6 +97,23 @@ TEST(EncodeJson, ShapesOfTheReferenceServer) {
   }
 }
 
+TEST(EncodeJson, SaysWhereTheManagedFieldsAre) {
+  const std::string managed =
+      R"(,"managedFields":[{"manager":"m","fieldsV1":{"f:managedFields":[]}}])";
+  for (const std::string_view before : {"", R"("name":"a",)"}) {
+    const std::string metadata = R"({"metadata":{)" + std::string(before) + R"("uid":"u")";
+    const Value object = Canonical(metadata + managed + "}}", api::kNamespace);
+    WireJson wire = EncodeJson(object, api::kNamespace, {.api_version = "v1", .kind = "X"});
+    EXPECT_EQ(wire.text.substr(wire.managed_at, wire.managed_size), managed);
+    const WireJson without = EncodeJson(Canonical(metadata + "}}", api::kNamespace),
+                                        api::kNamespace, {.api_version = "v1", .kind = "X"});
+    wire.text.erase(wire.managed_at, wire.managed_size);
+    EXPECT_EQ(wire.text, without.text);
+    EXPECT_EQ(without.managed_at, 0u);
+    EXPECT_EQ(without.managed_size, 0u);
+  }
+}
+
 TEST(EncodeJson, DecodeWireIsTheWayBack) {
   for (const Body& body : Bodies()) {
     const api::Message& message = *body.kind->message;

@@ -47,8 +47,13 @@ base::Result<Envelope> DecodeEnvelope(std::string_view bytes);
 
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind, std::string_view raw);
 
+/// Whether there are any in it, however deep.
+bool HasUnknownFields(const Value& value);
+
 /// Gives `to` the unknown fields of `from`, an older state of the same object, for each message
-/// that both have. Not for those inside lists, where nobody knows which entry belongs to which.
-void KeepUnknownFields(const Value& from, Value& to);
+/// that both have; entries of lists are the same if their keys are. A message for which `to` brings
+/// unknown fields itself keeps those: its writer knows them. Not inside lists without keys, where
+/// nobody knows which entry belongs to which.
+void KeepUnknownFields(const Value& from, Value& to, const api::Message& message);
 
 }  // namespace berth::codec

@@ -148,13 +148,71 @@ TEST(Protobuf, UnknownFieldsSurvive) {
   EXPECT_EQ(EncodeMessage(*value, api::kService),
             R"({"metadata":{},"spec":{"ports":[{"port":80,"targetPort":0}]},)"
             R"("status":{"loadBalancer":{}}})");
+}
 
-  Value update =
-      Canonical(R"({"metadata":{"name":"a"},"spec":{"type":"NodePort"}})", api::kService);
-  KeepUnknownFields(*value, update);
-  EXPECT_EQ(*update.Find(kUnknownFields), *value->Find(kUnknownFields));
-  EXPECT_EQ(StringAt(update, "spec", kUnknownFields), Bytes("9a0601'z'"));
-  EXPECT_EQ(StringAt(update, "spec", "type"), "NodePort");
+// A Service with unknown fields in metadata, spec, two ports, an entry of a list without keys, and
+// in a message that has nothing else.
+Value WithUnknownFields() {
+  Value service = Canonical(
+      R"({"metadata":{"name":"a"},"spec":{"ports":[{"port":80},{"port":53,"protocol":"UDP"}]},)"
+      R"("status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})",
+      api::kService);
+  const std::string key(kUnknownFields);
+  service.Find("metadata")->Set(key, "meta");
+  service.Find("spec")->Set(key, "spec");
+  Array& ports = *FindAt(service, "spec", "ports")->AsArray();
+  ports[0].Set(key, "http");
+  ports[1].Set(key, "dns");
+  FindAt(service, "status", "loadBalancer", "ingress")->AsArray()->front().Set(key, "ingress");
+  FindAt(service, "status", "loadBalancer")->Set(key, "balancer");
+  return service;
+}
+
+TEST(UnknownFields, AreFoundHoweverDeep) {
+  EXPECT_TRUE(HasUnknownFields(WithUnknownFields()));
+  EXPECT_TRUE(HasUnknownFields(ArrayAt(WithUnknownFields(), "spec", "ports")[1]));
+  EXPECT_FALSE(HasUnknownFields(Canonical(
+      R"({"metadata":{"labels":{"a":"b"}},"spec":{"ports":[{"port":1}]}})", api::kService)));
+}
+
+TEST(UnknownFields, AreKeptWhereTheSameMessageIs) {
+  const Value old = WithUnknownFields();
+  Value next = Canonical(
+      R"({"metadata":{"labels":{"x":"y"}},"spec":{"type":"NodePort","ports":[)"
+      R"({"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"},{"port":80,"protocol":"TCP"}]},)"
+      R"("status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})",
+      api::kService);
+  KeepUnknownFields(old, next, api::kService);
+  EXPECT_EQ(StringAt(next, "metadata", kUnknownFields), "meta");
+  EXPECT_EQ(StringAt(next, "spec", kUnknownFields), "spec");
+  EXPECT_EQ(StringAt(next, "spec", "type"), "NodePort");
+  const Array& ports = ArrayAt(next, "spec", "ports");
+  EXPECT_EQ(StringAt(ports[0], kUnknownFields), "");
+  EXPECT_EQ(StringAt(ports[1], kUnknownFields), "dns");
+  EXPECT_EQ(StringAt(ports[2], kUnknownFields), "http");  // It had no protocol, which is TCP.
+  EXPECT_EQ(StringAt(next, "status", "loadBalancer", kUnknownFields), "balancer");
+  EXPECT_FALSE(HasUnknownFields(*FindAt(next, "status", "loadBalancer", "ingress")));
+}
+
+TEST(UnknownFields, AreKeptInMessagesThatHaveNothingElse) {
+  Value next = Canonical("{}", api::kService);
+  KeepUnknownFields(WithUnknownFields(), next, api::kService);
+  EXPECT_EQ(StringAt(next, "metadata", kUnknownFields), "meta");
+  EXPECT_EQ(StringAt(next, "status", "loadBalancer", kUnknownFields), "balancer");
+  EXPECT_FALSE(HasAt(next, "spec", "ports"));
+  // What is not there, where that says something, has none.
+  const Value lost = Object{{"sessionAffinityConfig", Object{{std::string(kUnknownFields), "x"}}}};
+  Value spec = Object();
+  KeepUnknownFields(lost, spec, api::kServiceSpec);
+  EXPECT_EQ(spec, Value(Object()));
+}
+
+TEST(UnknownFields, ThoseOfTheWriterStay) {
+  Value next = Canonical(R"({"spec":{"ports":[{"port":80}]}})", api::kService);
+  next.Find("spec")->Set(std::string(kUnknownFields), "own");
+  KeepUnknownFields(WithUnknownFields(), next, api::kService);
+  EXPECT_EQ(StringAt(next, "spec", kUnknownFields), "own");
+  EXPECT_EQ(StringAt(ArrayAt(next, "spec", "ports")[0], kUnknownFields), "http");
 }
 
 TEST(Protobuf, OfAFieldGivenTwiceTheLastCounts) {

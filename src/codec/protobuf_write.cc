@@ -160,16 +160,4 @@ std::string WrapEnvelope(std::string_view api_version, std::string_view kind,
   return out.Take();
 }
 
-void KeepUnknownFields(const Value& from, Value& to) {
-  const Object* object = from.AsObject();
-  if (object == nullptr || to.AsObject() == nullptr) return;
-  for (const Member& member : *object) {
-    if (member.key == kUnknownFields) {
-      to.Set(member.key, member.value);
-    } else if (member.value.AsObject() != nullptr) {
-      if (Value* same = to.Find(member.key)) KeepUnknownFields(member.value, *same);
-    }
-  }
-}
-
 }  // namespace berth::codec

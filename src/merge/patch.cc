@@ -148,7 +148,7 @@ base::Result<Patched> Patch::ApplyWithin(uint32_t members, const Value& current,
   if (members != codec::kAllMembers) {
     patched->object = Joined(members, std::move(patched->object), current, *kind.message);
   }
-  codec::KeepUnknownFields(current, patched->object);
+  codec::KeepUnknownFields(current, patched->object, *kind.message);
   return patched;
 }
 
