@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +27,12 @@ struct Clause {
     }
     return {};
   }
+  /// Whether objects are wanted as something else than they are.
+  bool Transforms() const {
+    return !Parameter("as").empty() || !Parameter("g").empty() || !Parameter("v").empty();
+  }
+  /// What names more comes first.
+  int Stars() const { return type == "*/*" ? 2 : type.ends_with("/*") ? 1 : 0; }
 };
 
 std::string_view Trim(std::string_view text) {
@@ -68,8 +73,9 @@ std::vector<Clause> Clauses(std::string_view accept) {
     }
     if (!clause.type.empty()) clauses.push_back(std::move(clause));
   }
-  std::stable_sort(clauses.begin(), clauses.end(),
-                   [](const Clause& a, const Clause& b) { return a.quality > b.quality; });
+  std::stable_sort(clauses.begin(), clauses.end(), [](const Clause& a, const Clause& b) {
+    return a.quality != b.quality ? a.quality > b.quality : a.Stars() < b.Stars();
+  });
   return clauses;
 }
 
@@ -78,69 +84,82 @@ constexpr std::pair<std::string_view, Media> kNames[] = {
     {"application/yaml", Media::kYaml},
     {"application/vnd.kubernetes.protobuf", Media::kProtobuf}};
 
-bool Offers(const Offer& offer, Media media) {
-  if (media == Media::kYaml) return offer.yaml;
-  return media == Media::kJson || offer.protobuf;
-}
-
 /// By name alone, as the first stage looks at it: whether the type is one of ours at all.
 bool IsOurs(std::string_view type) {
   return type == "*/*" || std::any_of(std::begin(kNames), std::end(kNames),
                                       [&](const auto& name) { return name.first == type; });
 }
 
-std::optional<Media> MediaOf(std::string_view type, const Offer& offer) {
+/// Stars mean what is offered first, which is JSON.
+std::optional<Media> MediaOf(std::string_view type) {
   if (type == "*/*" || type == "application/*") return Media::kJson;
   for (const auto& [name, media] : kNames) {
-    if (name == type && Offers(offer, media)) return media;
+    if (name == type) return media;
   }
+  return std::nullopt;
+}
+
+/// Nothing when there is no such form.
+std::optional<Transform> TransformOf(const Clause& clause, Media media, const Offer& offer) {
+  const std::string_view version = clause.Parameter("v");
+  if (clause.Parameter("g") != "meta.k8s.io" || (version != "v1" && version != "v1beta1") ||
+      !offer.tables) {
+    return std::nullopt;
+  }
+  const std::string_view as = clause.Parameter("as");
+  if (as == "Table" && media != Media::kProtobuf) return Transform::kTable;
+  if (as == "PartialObjectMetadata") return Transform::kPartial;
+  if (as == "PartialObjectMetadataList") return Transform::kPartialList;
   return std::nullopt;
 }
 
 /// Nothing when the clause asks for a form that is not served.
 std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
-  const auto media = MediaOf(clause.type, offer);
+  const auto media = MediaOf(clause.type);
   if (!media) return std::nullopt;
   Accepted accepted{.media = *media};
-  const std::string_view as = clause.Parameter("as");
-  if (!as.empty()) {
-    const std::string_view version = clause.Parameter("v");
-    const bool known = clause.Parameter("g") == "meta.k8s.io" &&
-                       (version == "v1" || version == "v1beta1") && offer.tables;
-    if (!known) return std::nullopt;
-    accepted.transform_version = version == "v1" ? "v1" : "v1beta1";
-    if (as == "Table" && *media != Media::kProtobuf) {
-      accepted.transform = Transform::kTable;
-    } else if (as == "PartialObjectMetadata") {
-      accepted.transform = Transform::kPartial;
-    } else if (as == "PartialObjectMetadataList") {
-      accepted.transform = Transform::kPartialList;
-    } else {
-      return std::nullopt;
-    }
+  if (clause.Transforms()) {
+    const auto transform = TransformOf(clause, *media, offer);
+    if (!transform) return std::nullopt;
+    accepted.transform = *transform;
+    accepted.transform_version = clause.Parameter("v") == "v1" ? "v1" : "v1beta1";
+  } else if (*media == Media::kProtobuf && !offer.protobuf) {
+    return std::nullopt;
   }
+  // YAML cannot be told apart into events.
+  const std::string_view stream = clause.Parameter("stream");
+  if (!stream.empty() && (stream != "watch" || *media == Media::kYaml)) return std::nullopt;
   accepted.pretty = clause.Parameter("pretty") == "1" || clause.Parameter("pretty") == "true";
   return accepted;
+}
+
+std::optional<Accepted> TakeFirst(const std::vector<Clause>& clauses, const Offer& offer) {
+  if (clauses.empty()) return Accepted{};
+  for (const Clause& clause : clauses) {
+    if (clause.quality == 0) continue;
+    if (auto accepted = Take(clause, offer)) return accepted;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer) {
   const std::vector<Clause> clauses = Clauses(accept);
-  if (clauses.empty()) return Accepted{};
-  if (std::none_of(clauses.begin(), clauses.end(),
-                   [](const Clause& clause) { return IsOurs(clause.type); })) {
+  if (!clauses.empty() && std::none_of(clauses.begin(), clauses.end(),
+                                       [](const Clause& clause) { return IsOurs(clause.type); })) {
     return tl::unexpected(base::Error{
         .reason = base::Reason::kNotAcceptable,
         .message = "406: Not Acceptable\n\nAvailable representations: " + std::string(kMediaTypes),
         .details = base::Details{}});
   }
-  for (const Clause& clause : clauses) {
-    if (clause.quality == 0) continue;
-    if (auto accepted = Take(clause, offer)) return *accepted;
-  }
+  if (auto accepted = TakeFirst(clauses, offer)) return *accepted;
   return base::Fail(base::Reason::kNotAcceptable,
                     "only the following media types are accepted: " + std::string(kMediaTypes));
+}
+
+std::optional<Accepted> NegotiateFailure(std::string_view accept) {
+  return TakeFirst(Clauses(accept), {.protobuf = true, .tables = false});
 }
 
 base::Result<Media> BodyMedia(std::string_view content_type) {

@@ -1,11 +1,12 @@
 // What a client can read: the Accept header against what this server writes. Pure.
 //
 // As upstream there are two stages with two messages: the media types alone first, then the
-// parameters (`as`, `g`, `v`), by which lists are asked for as Tables or as bare metadata. A clause
-// that asks for something unknown is passed over.
+// parameters (`as`, `g`, `v`), by which lists are asked for as Tables or as bare metadata, and
+// `stream`. A clause that asks for something unknown is passed over.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -22,15 +23,18 @@ struct Accepted {
   bool pretty = false;
 };
 
-/// What an endpoint can write.
+/// What an endpoint can write, beside JSON and YAML.
 struct Offer {
-  bool yaml = true;
-  bool protobuf = false;
-  bool tables = true;  // Tables and bare metadata.
+  bool protobuf = true;  // Its objects; bare metadata can always be had in protobuf.
+  bool tables = true;    // Tables, which protobuf has not, and bare metadata.
 };
 
 /// An empty header means JSON.
 base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer);
+
+/// In which form to tell of a failure, whatever the endpoint offers. Nothing when the client takes
+/// none: it is told all the same, in indented JSON.
+std::optional<Accepted> NegotiateFailure(std::string_view accept);
 
 /// The media type of a body, by its Content-Type (empty: JSON).
 base::Result<Media> BodyMedia(std::string_view content_type);

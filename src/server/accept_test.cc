@@ -36,11 +36,63 @@ TEST(Accept, NothingAndAnythingMeanJson) {
 TEST(Accept, TheBestOfferedClauseWins) {
   EXPECT_EQ(Get("application/json;q=0.1,application/yaml;q=0.5").media, Media::kYaml);
   EXPECT_EQ(Get("application/xml, application/yaml").media, Media::kYaml);
-  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf,application/json").media, Media::kJson)
-      << "protobuf is not offered here";
-  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf,application/json", {.protobuf = true}).media,
-            Media::kProtobuf);
   EXPECT_EQ(Get("application/yaml;q=0,application/json").media, Media::kJson);
+}
+
+TEST(Accept, Protobuf) {
+  for (const std::string_view accept :
+       {"application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf;stream=watch",
+        "application/vnd.kubernetes.protobuf,application/json",
+        "application/vnd.kubernetes.protobuf, */*", "*/*,application/vnd.kubernetes.protobuf",
+        "application/*,application/vnd.kubernetes.protobuf",
+        "application/json;q=0.9,application/vnd.kubernetes.protobuf"}) {
+    EXPECT_EQ(Get(accept).media, Media::kProtobuf) << accept;
+  }
+  EXPECT_EQ(Get("*/*").media, Media::kJson) << "only for who asks for it by name";
+  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf;q=0.9, */*").media, Media::kJson);
+}
+
+TEST(Accept, AKindWithoutProtobufIsPassedOver) {
+  const Offer json_only{.protobuf = false};
+  EXPECT_EQ(Get("application/vnd.kubernetes.protobuf,application/json", json_only).media,
+            Media::kJson);
+  EXPECT_EQ(Refusal("application/vnd.kubernetes.protobuf", json_only),
+            "only the following media types are accepted: application/json, application/yaml, "
+            "application/vnd.kubernetes.protobuf");
+  const Accepted partial = Get(
+      "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", json_only);
+  EXPECT_EQ(partial.media, Media::kProtobuf) << "metadata is the same for every kind";
+}
+
+TEST(Accept, TablesAreNotForProtobuf) {
+  const std::string table =
+      "application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1,"
+      "application/json;as=Table;g=meta.k8s.io;v=v1";
+  EXPECT_EQ(Get(table).media, Media::kJson);
+  EXPECT_EQ(Get(table).transform, Transform::kTable);
+  EXPECT_THAT(Refusal("application/vnd.kubernetes.protobuf;as=Table;g=meta.k8s.io;v=v1"),
+              HasSubstr("only the following media types"));
+}
+
+TEST(Accept, ClausesThatNobodyCanMeetArePassedOver) {
+  for (const std::string_view accept :
+       {"application/json;stream=exec", "application/yaml;stream=watch", "application/json;g=apps",
+        "application/json;v=v1"}) {
+    EXPECT_THAT(Refusal(accept), HasSubstr("only the following media types")) << accept;
+    EXPECT_EQ(Get(std::string(accept) + ",application/yaml").media, Media::kYaml) << accept;
+  }
+}
+
+TEST(Accept, AFailureIsToldInAPlainForm) {
+  EXPECT_EQ(NegotiateFailure("")->media, Media::kJson);
+  EXPECT_EQ(NegotiateFailure("application/vnd.kubernetes.protobuf,application/json")->media,
+            Media::kProtobuf);
+  EXPECT_EQ(NegotiateFailure("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"
+                             "g=meta.k8s.io;v=v1,application/yaml")
+                ->media,
+            Media::kYaml);
+  EXPECT_FALSE(NegotiateFailure(kTableAccept.substr(0, kTableAccept.find(','))));
+  EXPECT_FALSE(NegotiateFailure("text/html"));
 }
 
 TEST(Accept, Transforms) {

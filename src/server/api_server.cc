@@ -287,7 +287,7 @@ void ApiServer::ServeResource(const CallPtr& call) {
   if (verb == "patch") {
     if (const auto error = CheckPatchType(*call)) return call->Fail(*error);
   }
-  auto accept = Negotiate(call->Header("accept"), {.yaml = true, .protobuf = false});
+  auto accept = Negotiate(call->Header("accept"), {.protobuf = route.served.Kind().has_protobuf});
   if (!accept) return call->Fail(accept.error());
   call->accept = *accept;
   if (const auto error = CheckPathName(route.name)) return call->Fail(*error);

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "codec/json.h"
-#include "codec/yaml.h"
 #include "server/status_body.h"
 
 namespace berth::server {
@@ -61,9 +59,9 @@ Call::Call(http::Request the_request, http::Responder responder, const base::Clo
       started_(clock.Steady()),
       time_(clock.Now()) {}
 
-bool Call::Pretty() const {
+bool Call::Pretty(const Accepted& accepted) const {
   if (query.Find("pretty") != nullptr) return query.Flag("pretty");
-  if (accept.pretty) return true;
+  if (accepted.pretty) return true;
   const std::string_view agent = Header("user-agent");
   return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
 }
@@ -82,13 +80,13 @@ void Call::Fail(const base::Error& error, std::string_view continue_token) {
   if (!continue_token.empty()) {
     status.Set("metadata", codec::Object{{"continue", continue_token}});
   }
-  const bool yaml = accept.media == Media::kYaml;
+  // Not what was agreed on for the object: nobody wants a failure as a Table.
+  const auto form = NegotiateFailure(Header("accept"));
+  const Media media = form ? form->media : Media::kJson;
   const int code = base::HttpCode(error.reason);
-  http::Response response{
-      .code = code,
-      .headers = CommonHeaders(yaml ? "application/yaml" : "application/json"),
-      .body = yaml ? codec::WriteYaml(status)
-                   : codec::WriteJson(status, {.indent = Pretty() ? 2 : 0}) + "\n"};
+  http::Response response{.code = code,
+                          .headers = CommonHeaders(MediaName(media)),
+                          .body = RenderStatus(status, media, !form || Pretty(*form))};
   if (const int seconds = RetryAfter(error); seconds > 0) {
     response.headers.Add("retry-after", std::to_string(seconds));
   }

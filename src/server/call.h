@@ -50,7 +50,7 @@ class Call {
     return started_ + std::min(limit, timeout.value_or(limit));
   }
   /// Indented: asked for, or a browser or curl.
-  bool Pretty() const;
+  bool Pretty() const { return Pretty(accept); }
 
   /// `continue_token`: with which an expired list can go on.
   void Fail(const base::Error& error, std::string_view continue_token = {});
@@ -60,6 +60,7 @@ class Call {
   void Stream(int code, std::string_view content_type, std::unique_ptr<http::Source> source);
 
  private:
+  bool Pretty(const Accepted& accepted) const;
   http::Headers CommonHeaders(std::string_view content_type) const;
   void Record(int code);
 

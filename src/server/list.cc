@@ -42,19 +42,24 @@ using ListingPtr = std::shared_ptr<Listing>;
 /// The items of a list, rendered as the client takes them.
 class ListSource final : public http::Source {
  public:
-  ListSource(Form form, ListMeta meta, std::vector<state::ObjectPtr> objects, base::WallTime now)
-      : form_(form), meta_(std::move(meta)), objects_(std::move(objects)), now_(now) {}
+  ListSource(Form form, ListMeta meta, std::vector<state::ObjectPtr> objects, size_t items_bytes,
+             base::WallTime now)
+      : form_(form),
+        meta_(std::move(meta)),
+        objects_(std::move(objects)),
+        items_bytes_(items_bytes),
+        now_(now) {}
 
   http::Pulled Pull(http::Pieces& out, size_t room) override {
     std::string text;
-    if (next_ == 0) text = ListHead(form_, meta_);
+    if (next_ == 0) text = ListHead(form_, meta_, items_bytes_);
     while (next_ < objects_.size() && text.size() < room) {
-      if (next_ > 0) text.push_back(',');
+      if (next_ > 0) text += ListSeparator(form_);
       AppendItem(form_, *objects_[next_], now_, text);
       objects_[next_++].reset();
     }
     const bool last = next_ == objects_.size();
-    if (last) text += ListTail(form_);
+    if (last) text += ListTail(form_, meta_);
     out.Add(std::move(text));
     return last ? http::Pulled::kEnd : http::Pulled::kMore;
   }
@@ -63,33 +68,55 @@ class ListSource final : public http::Source {
   const Form form_;
   const ListMeta meta_;
   std::vector<state::ObjectPtr> objects_;
+  const size_t items_bytes_;  // Of protobuf.
   const base::WallTime now_;
   size_t next_ = 0;
 };
 
-void Send(const Parts& parts, const ListingPtr& listing) {
+base::Error Busy() {
+  return {.reason = base::Reason::kTooManyRequests,
+          .message = "the server is busy with other lists; try again later"};
+}
+
+/// In one body, or in pieces if it is longer than `whole`.
+void SendNow(const ListingPtr& listing, size_t bytes, size_t whole, base::WallTime now) {
   Call& call = *listing->call;
+  const Form& form = listing->form;
+  const bool in_parts =
+      form.media == Media::kProtobuf || (form.media == Media::kJson && !form.pretty);
+  if (in_parts && bytes > whole) {
+    const size_t items =
+        form.media == Media::kProtobuf ? ItemsBytes(form, listing->objects, now) : 0;
+    return call.Stream(200, ContentType(form),
+                       std::make_unique<ListSource>(form, std::move(listing->meta),
+                                                    std::move(listing->objects), items, now));
+  }
+  if (!in_parts || form.media == Media::kProtobuf) {
+    return call.Answer(200, ContentType(form),
+                       RenderList(form, listing->meta, listing->objects, now));
+  }
+  std::string text = ListHead(form, listing->meta, 0);
+  for (const state::ObjectPtr& object : listing->objects) {
+    if (object != listing->objects.front()) text += ListSeparator(form);
+    AppendItem(form, *object, now, text);
+  }
+  text += ListTail(form, listing->meta);
+  call.Answer(200, ContentType(form), std::move(text));
+}
+
+void Send(const Parts& parts, const ListingPtr& listing) {
   const base::WallTime now = parts.clock.Now();
-  const bool in_parts = listing->form.media == Media::kJson && !listing->form.pretty;
-  const bool gzip = call.Header("accept-encoding").find("gzip") != std::string_view::npos;
+  const std::string_view encodings = listing->call->Header("accept-encoding");
+  const size_t whole = encodings.find("gzip") != std::string_view::npos ? kGzipList : kWholeList;
   size_t bytes = 0;
   for (const state::ObjectPtr& object : listing->objects) bytes += object->Text().size();
-  if (in_parts && bytes > (gzip ? kGzipList : kWholeList)) {
-    return call.Stream(200, ContentType(listing->form),
-                       std::make_unique<ListSource>(listing->form, std::move(listing->meta),
-                                                    std::move(listing->objects), now));
+  // A long list in protobuf is encoded before its first byte goes out, to learn how long it is.
+  if (listing->form.media == Media::kProtobuf && bytes > kWholeList) {
+    const auto send = [listing, bytes, whole, now] { SendNow(listing, bytes, whole, now); };
+    if (!parts.workers.Run(send)) listing->call->Fail(Busy());
+    return;
   }
-  if (!in_parts) {
-    return call.Answer(200, ContentType(listing->form),
-                       RenderList(listing->form, listing->meta, listing->objects, now));
-  }
-  std::string text = ListHead(listing->form, listing->meta);
-  for (const state::ObjectPtr& object : listing->objects) {
-    if (object != listing->objects.front()) text.push_back(',');
-    AppendItem(listing->form, *object, now, text);
-  }
-  text += ListTail(listing->form);
-  call.Answer(200, ContentType(listing->form), std::move(text));
+  SendNow(listing, bytes, whole, now);
 }
 
 std::string TokenFor(const ListingPtr& listing, int64_t revision) {
@@ -128,10 +155,7 @@ void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::Sna
     Collect(listing, *snapshot);
     done({});
   });
-  if (!taken) {
-    done(base::Fail(base::Reason::kTooManyRequests,
-                    "the server is busy with other lists; try again later"));
-  }
+  if (!taken) done(tl::unexpected(Busy()));
 }
 
 /// History has no longer what the listing began with. Who has seen a part of it gets a token with
@@ -244,7 +268,7 @@ base::Result<Form> FormOf(const Call& call, bool of_list) {
             .media = call.accept.media,
             .transform = call.accept.transform,
             .transform_version = call.accept.transform_version,
-            .pretty = call.Pretty()};
+            .pretty = call.accept.media == Media::kJson && call.Pretty()};
   const std::string go_type =
       fmt::format("*core.{}", of_list ? form.served.Kind().list_kind : form.served.Kind().kind);
   if (of_list && form.transform == Transform::kPartial) {

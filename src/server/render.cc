@@ -4,13 +4,17 @@
 
 #include <utility>
 
+#include "api/meta.h"
 #include "codec/encode.h"
 #include "codec/json.h"
+#include "codec/proto_frame.h"
+#include "codec/protobuf.h"
 #include "codec/read.h"
 #include "codec/yaml.h"
 #include "registry/errors.h"
 #include "registry/registry.h"
 #include "rules/table.h"
+#include "server/status_body.h"
 
 namespace berth::server {
 namespace {
@@ -109,6 +113,67 @@ std::pair<std::string, std::string> ListIdentity(const Form& form) {
   return {std::string(form.served.Kind().list_kind), std::string(form.served.Kind().api_version)};
 }
 
+Object BookmarkMetadata(int64_t revision, bool initial_end) {
+  Object metadata{{"resourceVersion", std::to_string(revision)}};
+  if (initial_end) {
+    metadata.Set("annotations", Object{{"k8s.io/initial-events-end", "true"}});
+  }
+  return metadata;
+}
+
+bool IsProto(const Form& form) { return form.media == Media::kProtobuf; }
+
+/// The object, or a PartialObjectMetadata, which has only its metadata as field 1.
+std::string ProtoMessage(const Form& form, const Value& canonical) {
+  if (form.transform == Transform::kNone) {
+    return codec::EncodeProto(canonical, *form.served.Kind().message);
+  }
+  const Value* metadata = canonical.Find("metadata");
+  std::string message;
+  codec::AppendProtoField(
+      message, 1, codec::EncodeProto(metadata == nullptr ? Object() : *metadata, api::kObjectMeta));
+  return message;
+}
+
+std::string ProtoObject(const Form& form, const Value& canonical) {
+  const std::string message = ProtoMessage(form, canonical);
+  if (form.transform != Transform::kNone) {
+    return codec::WrapEnvelope(MetaVersion(form), "PartialObjectMetadata", message);
+  }
+  return codec::WrapEnvelope(form.served.Kind().api_version, form.served.Kind().kind, message);
+}
+
+/// Where a list has its metadata and its items, which are written in the order of their numbers.
+struct ListNumbers {
+  uint32_t metadata = 1;
+  uint32_t items = 2;
+};
+ListNumbers NumbersOf(const Form& form) {
+  const bool old = form.transform != Transform::kNone && form.transform_version == "v1beta1";
+  return old ? ListNumbers{.metadata = 2, .items = 1} : ListNumbers{};
+}
+
+std::string ProtoListMeta(const Form& form, const ListMeta& meta) {
+  std::string field;
+  codec::AppendProtoField(field, NumbersOf(form).metadata,
+                          codec::EncodeProto(MetaDocument(meta), api::kListMeta));
+  return field;
+}
+
+std::string ProtoListHead(const Form& form, const ListMeta& meta, size_t items_bytes) {
+  const auto [kind, version] = ListIdentity(form);
+  const std::string metadata = ProtoListMeta(form, meta);
+  std::string head =
+      codec::EnvelopeHead({.api_version = version, .kind = kind}, metadata.size() + items_bytes);
+  if (NumbersOf(form).metadata == 1) head += metadata;
+  return head;
+}
+
+std::string ProtoListTail(const Form& form, const ListMeta& meta) {
+  std::string tail = NumbersOf(form).metadata == 1 ? "" : ProtoListMeta(form, meta);
+  return tail.append(codec::kEnvelopeTail);
+}
+
 }  // namespace
 
 uint32_t Form::Id() const {
@@ -121,7 +186,12 @@ uint32_t Form::Id() const {
 
 std::string_view ContentType(const Form& form) { return MediaName(form.media); }
 
+std::string_view WatchContentType(const Form& form) {
+  return IsProto(form) ? "application/vnd.kubernetes.protobuf;stream=watch" : ContentType(form);
+}
+
 std::string RenderDocument(const Form& form, const Value& document) {
+  if (IsProto(form)) return RenderStatus(document, form.media, false);
   if (form.media == Media::kYaml) return codec::WriteYaml(document);
   return codec::WriteJson(document, {.indent = form.pretty ? 2 : 0}) + "\n";
 }
@@ -141,10 +211,12 @@ std::string RenderObject(const Form& form, const state::Object& object, int64_t 
     out.push_back('\n');
     return out;
   }
+  if (IsProto(form)) return ProtoObject(form, Canonical(form, object, revision));
   return RenderDocument(form, TransformedDocument(form, object, revision, true, now));
 }
 
-std::string ListHead(const Form& form, const ListMeta& meta) {
+std::string ListHead(const Form& form, const ListMeta& meta, size_t items_bytes) {
+  if (IsProto(form)) return ProtoListHead(form, meta, items_bytes);
   if (form.transform == Transform::kTable) {
     return fmt::format(
         "{{\"kind\":\"Table\",\"apiVersion\":\"{}\",\"metadata\":{},"
@@ -161,7 +233,9 @@ void AppendItem(const Form& form, const state::Object& object, base::WallTime no
                 std::string& out) {
   if (form.IsPlain()) return object.AppendListItem(out);
   const Value canonical = Canonical(form, object, object.Revision());
-  if (form.transform == Transform::kTable) {
+  if (IsProto(form)) {
+    codec::AppendProtoField(out, NumbersOf(form).items, ProtoMessage(form, canonical));
+  } else if (form.transform == Transform::kTable) {
     out += codec::WriteJson(Row(form, canonical, now));
   } else if (form.transform != Transform::kNone) {
     out += codec::WriteJson(Partial(form, canonical));
@@ -170,10 +244,31 @@ void AppendItem(const Form& form, const state::Object& object, base::WallTime no
   }
 }
 
-std::string_view ListTail(const Form& /*form*/) { return "]}\n"; }
+std::string_view ListSeparator(const Form& form) { return IsProto(form) ? "" : ","; }
+
+std::string ListTail(const Form& form, const ListMeta& meta) {
+  return IsProto(form) ? ProtoListTail(form, meta) : "]}\n";
+}
+
+size_t ItemsBytes(const Form& form, std::span<const state::ObjectPtr> objects, base::WallTime now) {
+  size_t bytes = 0;
+  std::string item;
+  for (const state::ObjectPtr& object : objects) {
+    item.clear();
+    AppendItem(form, *object, now, item);
+    bytes += item.size();
+  }
+  return bytes;
+}
 
 std::string RenderList(const Form& form, const ListMeta& meta,
                        std::span<const state::ObjectPtr> objects, base::WallTime now) {
+  if (IsProto(form)) {
+    std::string items;
+    for (const state::ObjectPtr& object : objects) AppendItem(form, *object, now, items);
+    std::string list = ListHead(form, meta, items.size());
+    return list.append(items).append(ListTail(form, meta));
+  }
   Array items;
   for (const state::ObjectPtr& object : objects) {
     const Value canonical = Canonical(form, *object, object->Revision());
@@ -197,6 +292,9 @@ std::string RenderList(const Form& form, const ListMeta& meta,
 
 std::string RenderEvent(const Form& form, std::string_view type, const state::Object& object,
                         int64_t revision, bool first, base::WallTime now) {
+  if (IsProto(form)) {
+    return codec::WatchFrame(type, ProtoObject(form, Canonical(form, object, revision)));
+  }
   std::string out = fmt::format("{{\"type\":\"{}\",\"object\":", type);
   if (form.IsPlain()) {
     object.AppendJson(out, revision);
@@ -207,9 +305,9 @@ std::string RenderEvent(const Form& form, std::string_view type, const state::Ob
 }
 
 std::string RenderBookmark(const Form& form, int64_t revision, bool initial_end) {
-  Object metadata{{"resourceVersion", std::to_string(revision)}};
-  if (initial_end) {
-    metadata.Set("annotations", Object{{"k8s.io/initial-events-end", "true"}});
+  const Object metadata = BookmarkMetadata(revision, initial_end);
+  if (IsProto(form)) {
+    return codec::WatchFrame("BOOKMARK", ProtoObject(form, Object{{"metadata", metadata}}));
   }
   Value object;
   if (form.transform == Transform::kTable) {
@@ -230,6 +328,14 @@ std::string RenderBookmark(const Form& form, int64_t revision, bool initial_end)
                                IdentityOf(form));
   }
   return fmt::format("{{\"type\":\"BOOKMARK\",\"object\":{}}}\n", codec::WriteJson(object));
+}
+
+std::string RenderErrorEvent(const Form& form, const base::Error& error) {
+  const Value status = FailureStatus(error);
+  if (IsProto(form)) {
+    return codec::WatchFrame("ERROR", RenderStatus(status, form.media, false));
+  }
+  return fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n", codec::WriteJson(status));
 }
 
 }  // namespace berth::server

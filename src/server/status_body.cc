@@ -1,5 +1,10 @@
 #include "server/status_body.h"
 
+#include "api/meta.h"
+#include "codec/json.h"
+#include "codec/protobuf.h"
+#include "codec/yaml.h"
+
 namespace berth::server {
 namespace {
 
@@ -52,6 +57,18 @@ Value FailureStatus(const base::Error& error) {
   if (error.details || !error.causes.empty()) status.Set("details", DetailsOf(error));
   status.Set("code", base::HttpCode(error.reason));
   return status;
+}
+
+std::string RenderStatus(const Value& status, Media media, bool pretty) {
+  switch (media) {
+    case Media::kYaml:
+      return codec::WriteYaml(status);
+    case Media::kProtobuf:
+      return codec::WrapEnvelope("v1", "Status", codec::EncodeProto(status, api::kStatus));
+    case Media::kJson:
+      break;
+  }
+  return codec::WriteJson(status, {.indent = pretty ? 2 : 0}) + "\n";
 }
 
 int RetryAfter(const base::Error& error) {

@@ -5,11 +5,15 @@
 
 #include "base/error.h"
 #include "codec/value.h"
+#include "server/accept.h"
 
 namespace berth::server {
 
 /// The Status document of a failure, members in Kubernetes' order.
 codec::Value FailureStatus(const base::Error& error);
+
+/// A Status as it is sent; text ends with a newline.
+std::string RenderStatus(const codec::Value& status, Media media, bool pretty);
 
 /// Seconds for the header of that name; 0: none.
 int RetryAfter(const base::Error& error);

@@ -1,20 +1,16 @@
 #include "server/watch.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "codec/json.h"
 #include "server/filter.h"
 #include "server/list.h"
 #include "server/options.h"
 #include "server/render.h"
 #include "server/signals.h"
-#include "server/status_body.h"
 #include "watch/cursor.h"
 
 namespace berth::server {
@@ -130,8 +126,7 @@ class WatchSource final : public http::Source {
 
   /// The last event of a watch that cannot go on.
   http::Pulled Break(http::Pieces& out, const base::Error& error) {
-    out.Add(fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n",
-                        codec::WriteJson(FailureStatus(error))));
+    out.Add(RenderErrorEvent(plan_.form, error));
     return http::Pulled::kEnd;
   }
 
@@ -163,7 +158,8 @@ watch::Scope ScopeOf(const Parts& parts, const Route& route, const Filter& filte
 }
 
 void Begin(const Parts& parts, const CallPtr& call, Plan plan) {
-  call->Stream(200, "application/json", std::make_unique<WatchSource>(parts, std::move(plan)));
+  const std::string_view type = WatchContentType(plan.form);
+  call->Stream(200, type, std::make_unique<WatchSource>(parts, std::move(plan)));
 }
 
 /// A pseudo-random part of a span, so that watches do not all end at once.
@@ -179,7 +175,7 @@ void HandleWatch(const Parts& parts, const CallPtr& call) {
   if (!options) return call->Fail(options.error());
   auto filter = Filter::Make(call->route.served, *options);
   if (!filter) return call->Fail(filter.error());
-  if (call->accept.media != Media::kJson) {
+  if (call->accept.media == Media::kYaml) {
     return call->Fail({.reason = base::Reason::kNotAcceptable,
                        .message = "only the following media types are accepted: "
                                   "application/json;stream=watch, "
