@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "codec/encode.h"
+#include "codec/protobuf.h"
 #include "codec/storage.h"
 #include "rules/event.h"
 
@@ -22,13 +23,29 @@ base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
         std::string("holds an object of another kind: ") + std::string(decoded->kind->kind));
   }
   if (row.strategy.decorate != nullptr) row.strategy.decorate(decoded->object, settings);
-  codec::WireJson wire = codec::EncodeJson(decoded->object, *kind.message,
-                                           {.api_version = kind.api_version, .kind = kind.kind});
-  return state::WireText{
-      .text = std::move(wire.text), .metadata_at = wire.metadata_at, .version_at = wire.version_at};
+  return ToWireText(row, decoded->object);
 }
 
 }  // namespace
+
+state::WireText ToWireText(const Row& row, const codec::Value& object) {
+  const api::Kind& kind = *row.kind;
+  codec::WireJson wire = codec::EncodeJson(object, *kind.message,
+                                           {.api_version = kind.api_version, .kind = kind.kind});
+  state::WireText text{.text = std::move(wire.text),
+                       .metadata_at = wire.metadata_at,
+                       .version_at = wire.version_at,
+                       .managed_at = wire.managed_at,
+                       .managed_size = wire.managed_size};
+  if (codec::HasUnknownFields(object)) {
+    text.protobuf = codec::EncodeProto(object, *kind.message, {.for_storage = true});
+  }
+  return text;
+}
+
+base::Result<codec::Value> DecodeWithoutManagedFields(const Row& row, const state::Object& object) {
+  return codec::DecodeWire(object.TextWithoutManagedFields(), *row.kind->message);
+}
 
 std::string_view SubresourceOf(Door door) {
   switch (door) {

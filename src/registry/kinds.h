@@ -76,6 +76,13 @@ inline rules::Scope ScopeOf(const Row& row) {
   return row.kind->namespaced ? rules::Scope::kNamespaced : rules::Scope::kCluster;
 }
 
+/// An object in the stored form as the picture keeps it.
+state::WireText ToWireText(const Row& row, const codec::Value& object);
+
+/// What an object of the picture says apart from metadata.managedFields and its resourceVersion.
+/// Cheaper than Registry::Decode, for questions that are about neither.
+base::Result<codec::Value> DecodeWithoutManagedFields(const Row& row, const state::Object& object);
+
 /// A kind as a request names it.
 struct Served {
   const Row* row = nullptr;

@@ -7,6 +7,7 @@
 
 #include "base/go_text.h"
 #include "codec/encode.h"
+#include "codec/protobuf.h"
 #include "codec/read.h"
 #include "codec/storage.h"
 #include "codec/timestamp.h"
@@ -61,9 +62,15 @@ Registry::Registry(const Kinds& kinds, const state::Resources& resources,
       random_(random) {}
 
 base::Result<Value> Registry::Decode(const Row& row, const state::Object& object) {
-  auto value = codec::DecodeWire(object.Text(), *row.kind->message);
-  if (!value) return value;
-  if (object.Revision() != 0) {
+  const std::string_view protobuf = object.Protobuf();
+  if (protobuf.empty()) {
+    std::string json;
+    json.reserve(object.JsonSize());
+    object.AppendJson(json);
+    return codec::DecodeWire(json, *row.kind->message);
+  }
+  auto value = codec::DecodeProto(protobuf, *row.kind->message, {.bytes = SIZE_MAX});
+  if (value && object.Revision() != 0) {
     codec::SetAt(*value, {"metadata", "resourceVersion"}, std::to_string(object.Revision()));
   }
   return value;
@@ -104,13 +111,9 @@ std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
 }
 
 commit::Decision Registry::PutDecision(const Row& row, const Value& object) const {
-  codec::WireJson wire = codec::EncodeJson(
-      object, *row.kind->message, {.api_version = row.kind->api_version, .kind = row.kind->kind});
   return {.kind = commit::Decision::Kind::kPut,
           .stored = codec::EncodeStored(object, *row.kind),
-          .wire = {.text = std::move(wire.text),
-                   .metadata_at = wire.metadata_at,
-                   .version_at = wire.version_at},
+          .wire = ToWireText(row, object),
           .ttl = row.strategy.ttl};
 }
 
@@ -129,8 +132,8 @@ void Registry::Track(const Target& target, Door door, const std::string& manager
 }
 
 /// Everything about a new object that does not depend on what is there.
-std::optional<base::Error> Registry::CompleteNew(const Target& target, const std::string* manager,
-                                                 Value& object,
+std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door,
+                                                 const std::string* manager, Value& object,
                                                  std::vector<std::string>& warnings) {
   const Row& row = *target.served.row;
   const Strategy& strategy = row.strategy;
@@ -139,13 +142,15 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, const std
   codec::EraseAt(object, {"metadata", "resourceVersion"});
   if (auto warning = rules::DropRepeatedOwners(object)) warnings.push_back(*std::move(warning));
   if (strategy.fill != nullptr) strategy.fill(object);
-  if (manager != nullptr) Track(target, Door::kMain, *manager, codec::Object(), object);
+  if (manager != nullptr) Track(target, door, *manager, codec::Object(), object);
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings_);
   if (admit_) {
-    if (auto error = admit_(target, Door::kMain, nullptr, &object)) return error;
+    if (auto error = admit_(target, door, nullptr, &object)) return error;
   }
   rules::FieldErrors errors;
-  if (strategy.complete != nullptr) errors = strategy.complete(object, nullptr, settings_);
+  if (strategy.complete != nullptr && door == Door::kMain) {
+    errors = strategy.complete(object, nullptr, settings_);
+  }
   if (errors.empty() && strategy.validate_create != nullptr) {
     errors = strategy.validate_create(object, *target.served.view);
   }
@@ -154,8 +159,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, const std
     return InvalidObject(errors, target.served.Kind(), codec::StringAt(object, "metadata", "name"));
   }
   if (strategy.warn != nullptr) {
-    for (std::string& text : strategy.warn(object, Door::kMain))
-      warnings.push_back(std::move(text));
+    for (std::string& text : strategy.warn(object, door)) warnings.push_back(std::move(text));
   }
   if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
   return std::nullopt;
@@ -223,8 +227,8 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
 base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
                                                       const state::ObjectPtr& current) {
   if (!creation.complete) {
-    if (auto error = CompleteNew(creation.target, &creation.options.manager, creation.object,
-                                 creation.warnings)) {
+    if (auto error = CompleteNew(creation.target, Door::kMain, &creation.options.manager,
+                                 creation.object, creation.warnings)) {
       return tl::unexpected(*std::move(error));
     }
     creation.complete = true;

@@ -112,8 +112,9 @@ class Registry {
   base::Result<commit::Decision> DecideDelete(const Target& target, const DeleteOptions& remove,
                                               const state::ObjectPtr& current);
   /// `manager`: null when managedFields are right already.
-  std::optional<base::Error> CompleteNew(const Target& target, const std::string* manager,
-                                         codec::Value& object, std::vector<std::string>& warnings);
+  std::optional<base::Error> CompleteNew(const Target& target, Door door,
+                                         const std::string* manager, codec::Value& object,
+                                         std::vector<std::string>& warnings);
   commit::Decision PutDecision(const Row& row, const codec::Value& object) const;
   /// `shown_name` is how a refusal names the object: by generateName before it has a name.
   std::optional<commit::Guard> NamespaceGuard(const Target& target,

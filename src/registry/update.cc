@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/go_text.h"
+#include "codec/protobuf.h"
 #include "codec/read.h"
 #include "merge/managed_fields.h"
 #include "registry/deletion.h"
@@ -85,9 +86,11 @@ struct Registry::Change {
   state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
   std::vector<std::string> warnings = {};
 
+  /// Where a PUT creates, one of the status does too, as upstream.
   bool MayCreate() const {
-    if (how.door != Door::kMain || how.way == Way::kPatch) return false;
-    return how.way == Way::kApply || target.served.row->strategy.put_creates;
+    if (how.way == Way::kPatch) return false;
+    if (how.way == Way::kApply && how.door == Door::kMain) return true;
+    return target.served.row->strategy.put_creates;
   }
 };
 
@@ -138,7 +141,7 @@ base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
   }
   rules::PrepareCreatedMetadata(object);
   const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.manager;
-  if (auto error = CompleteNew(target, manager, object, change.warnings)) {
+  if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {
     return tl::unexpected(*std::move(error));
   }
   return PutDecision(*target.served.row, object);
@@ -154,6 +157,7 @@ base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
   Value& object = next->object;
+  codec::KeepUnknownFields(*old, object, *row.kind->message);
   if (change.how.way == Way::kReplace) {
     if (auto error = CheckUid(target, object, *old)) return tl::unexpected(*std::move(error));
   }

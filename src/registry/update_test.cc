@@ -156,8 +156,6 @@ TEST_F(UpdateTest, PutCreatesWhereTheKindAllowsIt) {
     SCOPED_TRACE(resource);
     Target target = At(resource, "", "new");
     if (target.served.Kind().namespaced) target.name_space = "shop";
-    const std::string missing = Text(Update(target, body, Door::kStatus));
-    EXPECT_THAT(missing, HasSubstr("\"new\" not found")) << "a status is of something";
     const auto put = Update(target, body);
     if (!creates) {
       EXPECT_THAT(Text(put), HasSubstr("\"new\" not found"));
@@ -168,6 +166,48 @@ TEST_F(UpdateTest, PutCreatesWhereTheKindAllowsIt) {
     target.name_space = "nowhere";
     EXPECT_EQ(Text(Update(target, body)), "namespaces \"nowhere\" not found");
   }
+  EXPECT_THAT(Text(Update(At("namespaces", "", "new"), cases[3].body, Door::kStatus)),
+              HasSubstr("\"new\" not found"));
+  Target by_status = Service("new");
+  Delete(by_status);
+  EXPECT_THAT(Text(Update(by_status, cases[0].body, Door::kStatus)), StartsWith("created"));
+  EXPECT_FALSE(codec::HasAt(*Get(by_status), "spec", "ipFamilies")) << "as upstream";
+}
+
+TEST_F(UpdateTest, AnApplyCreatesEveryKindAndAPatchNone) {
+  const Target target = At("namespaces", "", "new");
+  const auto update = [&](Way way) {
+    return Text(Wait([&](Done done) {
+      registry_->Update(target, {.way = way},
+                        Always(ParseFor(target, "{'metadata':{'name':'new'}}")), {},
+                        std::move(done));
+    }));
+  };
+  EXPECT_EQ(update(Way::kPatch), "namespaces \"new\" not found");
+  EXPECT_THAT(update(Way::kApply), StartsWith("created"));
+  EXPECT_FALSE(codec::HasAt(*Get(target), "metadata", "managedFields")) << "they are the apply's";
+}
+
+TEST_F(UpdateTest, WhoWritesOwnsWhatIsWritten) {
+  const auto managers = [&] {
+    std::vector<std::string> names;
+    const codec::Value object = Now();
+    for (const codec::Value& entry : codec::ArrayAt(object, "metadata", "managedFields")) {
+      names.emplace_back(StringAt(entry, "manager"));
+    }
+    return names;
+  };
+  const auto by = [](const char* name) { return CommonOptions{.manager = name}; };
+  Must(Delete(Service("a")));
+  Must(Create(Service("a"), ServiceWith("'labels':{'v':'1'}", 80), by("one")));
+  EXPECT_THAT(managers(), ElementsAre("one"));
+  store_.clock.Advance(std::chrono::seconds(1));
+  Must(Update(Service("a"), ServiceWith("'labels':{'v':'2'}", 80), Door::kMain, by("two")));
+  EXPECT_THAT(managers(), ElementsAre("one", "two"));
+  const int64_t before = Revision();
+  store_.clock.Advance(std::chrono::seconds(1));
+  Must(Update(Service("a"), ServiceWith("'labels':{'v':'2'}", 80), Door::kMain, by("three")));
+  EXPECT_EQ(Revision(), before) << "nothing was changed, so nobody did";
 }
 
 TEST_F(UpdateTest, PutWithAUidDoesNotCreate) {

@@ -49,7 +49,9 @@ TEST_F(WriteTest, CreateUpdateAndDeleteAnswerWithTheObject) {
 TEST_F(WriteTest, PutOfWhatIsNotThereIsACreate) {
   EXPECT_EQ(Put(Services() + "/a", ServiceBody("a")).code, 201);
   EXPECT_EQ(Put(Services() + "/a/status", ServiceBody("a")).code, 200);
-  EXPECT_EQ(Put(Services() + "/b/status", ServiceBody("b")).code, 404);
+  EXPECT_EQ(Put(Services() + "/b/status", ServiceBody("b")).code, 201) << "as upstream";
+  EXPECT_EQ(Put(Services("none") + "/b/status", ServiceBody("b")).Message(),
+            "namespaces \"none\" not found");
   EXPECT_EQ(Put("/api/v1/namespaces/x", "{'metadata':{'name':'x'}}").code, 404);
 }
 
