@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "codec/protobuf.h"
+
 namespace berth::rules {
 namespace {
 
@@ -60,6 +62,10 @@ codec::Value Renamed(const codec::Value& event, const std::array<Rename, N>& fie
   for (const Rename& field : fields) {
     const codec::Value* value = event.Find(field.from);
     if (value != nullptr) out.Set(std::string(field.to), *value);
+  }
+  // Both forms have the fields 1 to 15, so a field that is unknown in one is unknown in the other.
+  if (const codec::Value* unknown = event.Find(codec::kUnknownFields)) {
+    out.Set(std::string(codec::kUnknownFields), *unknown);
   }
   return out;
 }

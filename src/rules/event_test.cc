@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "codec/protobuf.h"
+#include "codec/read.h"
 #include "rules/testing.h"
 
 namespace berth::rules {
@@ -48,6 +50,15 @@ TEST(Event, ViewsHoldTheSame) {
             R"("deprecatedSource":{"component":"c"},"deprecatedFirstTimestamp":"t1",)"
             R"("deprecatedLastTimestamp":"t2","deprecatedCount":2})");
   EXPECT_EQ(codec::WriteJson(EventToCore(view)), codec::WriteJson(core));
+}
+
+TEST(Event, ViewsKeepUnknownFields) {
+  codec::Value core = Json("{'metadata':{'name':'e'},'series':{'count':3}}");
+  core.Set(std::string(codec::kUnknownFields), "own");
+  core.Find("series")->Set(std::string(codec::kUnknownFields), "of the series");
+  const codec::Value view = EventToNew(core);
+  EXPECT_EQ(codec::StringAt(view, codec::kUnknownFields), "own");
+  EXPECT_EQ(EventToCore(view), core);
 }
 
 TEST(Event, OldFormOnlyAgreesWithItsNamespace) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "registry/errors.h"
-#include "registry/registry.h"
 
 namespace berth::server {
 
@@ -36,7 +35,7 @@ bool Filter::Matches(const state::Object& object) const {
       return (value == requirement.value) == requirement.equal;
     });
   }
-  const auto value = registry::Registry::Decode(*row_, object);
+  const auto value = registry::DecodeWithoutManagedFields(*row_, object);
   return value && labels_.Matches(*value) && fields_.Matches(*value);
 }
 

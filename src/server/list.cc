@@ -109,7 +109,7 @@ void Send(const Parts& parts, const ListingPtr& listing) {
   const std::string_view encodings = listing->call->Header("accept-encoding");
   const size_t whole = encodings.find("gzip") != std::string_view::npos ? kGzipList : kWholeList;
   size_t bytes = 0;
-  for (const state::ObjectPtr& object : listing->objects) bytes += object->Text().size();
+  for (const state::ObjectPtr& object : listing->objects) bytes += object->JsonSize();
   // A long list in protobuf is encoded before its first byte goes out, to learn how long it is.
   if (listing->form.media == Media::kProtobuf && bytes > kWholeList) {
     const auto send = [listing, bytes, whole, now] { SendNow(listing, bytes, whole, now); };

@@ -204,9 +204,8 @@ base::Result<Value> ViewDocument(const Form& form, const state::Object& object, 
 std::string RenderObject(const Form& form, const state::Object& object, int64_t revision,
                          base::WallTime now) {
   if (form.IsPlain()) {
-    constexpr size_t kVersionAndEnd = 24;
     std::string out;
-    out.reserve(object.Text().size() + kVersionAndEnd);
+    out.reserve(object.JsonSize() + 1);
     object.AppendJson(out, revision);
     out.push_back('\n');
     return out;

@@ -4,6 +4,8 @@
 
 #include <cassert>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <new>
 
 namespace berth::state {
@@ -28,50 +30,88 @@ struct WithTail {
   size_t tail;
 };
 
-/// The text without the member whose value is empty.
-void AppendWithoutVersion(std::string& out, std::string_view head, std::string_view tail) {
-  assert(head.ends_with(kVersionMember) && tail.starts_with('"'));
-  head.remove_suffix(kVersionMember.size());
-  tail.remove_prefix(1);
-  if (tail.starts_with(',')) {
-    tail.remove_prefix(1);
-  } else if (head.ends_with(',')) {
-    head.remove_suffix(1);
-  }
-  out.append(head);
-  out.append(tail);
+size_t TailSize(const Identity& identity, const WireText& wire, const TextWithGaps& managed) {
+  size_t size = identity.key.size() + wire.text.size() - wire.managed_size;
+  if (wire.managed_size > 0) size += sizeof(uint32_t) + managed.times.size();
+  if (!wire.protobuf.empty()) size += sizeof(uint32_t) + wire.protobuf.size();
+  return size;
 }
 
-void AppendWithVersion(std::string& out, std::string_view head, int64_t revision,
-                       std::string_view tail) {
-  const fmt::format_int digits(revision);
-  out.append(head);
-  out.append(digits.data(), digits.size());
-  out.append(tail);
+/// Fills memory from front to back.
+class Filler {
+ public:
+  explicit Filler(char* at) : at_(at) {}
+
+  void Put(std::string_view text) { at_ += text.copy(at_, text.size()); }
+  void Put(uint32_t number) {
+    std::memcpy(at_, &number, sizeof number);
+    at_ += sizeof number;
+  }
+
+ private:
+  char* at_;
+};
+
+uint32_t NumberAt(const char* at) {
+  uint32_t number = 0;
+  std::memcpy(&number, at, sizeof number);
+  return number;
+}
+
+/// Takes the member out whose empty value ends at `quote`, with one of its commas.
+void EraseVersion(std::string& json, size_t quote) {
+  size_t begin = quote - kVersionMember.size();
+  size_t end = quote + 1;
+  assert(json.compare(begin, kVersionMember.size(), kVersionMember) == 0);
+  if (json[end] == ',') {
+    ++end;
+  } else if (json[begin - 1] == ',') {
+    --begin;
+  }
+  json.erase(begin, end - begin);
 }
 
 }  // namespace
 
 ObjectPtr Object::Make(const Identity& identity, int64_t revision, const WireText& wire) {
-  return std::allocate_shared<Object>(WithTail<Object>(identity.key.size() + wire.text.size()),
-                                      Private{}, identity, revision, wire);
+  static_assert(sizeof(Object) == 32);
+  TextWithGaps managed;
+  if (wire.managed_size > 0) {
+    managed = TakeTimesOut(std::string_view(wire.text).substr(wire.managed_at, wire.managed_size));
+  }
+  return std::allocate_shared<Object>(WithTail<Object>(TailSize(identity, wire, managed)),
+                                      Private{}, identity, revision, wire, managed);
 }
 
 Object::Object(Private /*only_make*/, const Identity& identity, int64_t revision,
-               const WireText& wire)
+               const WireText& wire, const TextWithGaps& managed)
     : revision_(revision),
-      text_size_(static_cast<uint32_t>(wire.text.size())),
+      managed_(managed.gapped),
+      text_size_(static_cast<uint32_t>(wire.text.size() - wire.managed_size)),
       version_at_(static_cast<uint32_t>(wire.version_at)),
       metadata_at_(static_cast<uint16_t>(wire.metadata_at)),
       key_size_(static_cast<uint16_t>(identity.key.size())),
       name_at_(static_cast<uint16_t>(identity.prefix_size)),
-      resource_(identity.resource & 0x7fffU),
-      namespaced_(identity.namespaced) {
+      resource_(identity.resource & 0x3fffU),
+      namespaced_(identity.namespaced),
+      has_protobuf_(!wire.protobuf.empty()) {
   assert(wire.version_at <= wire.text.size() && wire.metadata_at <= wire.version_at);
   assert(wire.metadata_at <= UINT16_MAX && wire.text.size() <= UINT32_MAX);
-  char* const tail = reinterpret_cast<char*>(this + 1);
-  identity.key.copy(tail, identity.key.size());
-  wire.text.copy(tail + key_size_, wire.text.size());
+  assert(wire.managed_size == 0 || wire.managed_at > wire.version_at);
+  assert(wire.managed_at + wire.managed_size <= wire.text.size());
+  const std::string_view text = wire.text;
+  Filler tail(reinterpret_cast<char*>(this + 1));
+  tail.Put(identity.key);
+  tail.Put(text.substr(0, wire.managed_at));
+  tail.Put(text.substr(wire.managed_at + wire.managed_size));
+  if (HasManagedFields()) {
+    tail.Put(static_cast<uint32_t>(wire.managed_at));
+    tail.Put(managed.times);
+  }
+  if (has_protobuf_) {
+    tail.Put(static_cast<uint32_t>(wire.protobuf.size()));
+    tail.Put(wire.protobuf);
+  }
   if (namespaced_) {
     name_at_ = static_cast<uint16_t>(identity.key.find('/', identity.prefix_size) + 1);
   }
@@ -83,22 +123,57 @@ std::string_view Object::Namespace() const {
   return before.substr(before.rfind('/') + 1);
 }
 
+const char* Object::BehindText() const { return Tail() + key_size_ + text_size_; }
+
+std::string_view Object::Protobuf() const {
+  if (!has_protobuf_) return {};
+  const char* at = BehindText();
+  if (HasManagedFields()) at += sizeof(uint32_t) + TimesSize(managed_.Get());
+  return {at + sizeof(uint32_t), NumberAt(at)};
+}
+
+void Object::AppendFrom(std::string& out, size_t from, std::string_view version) const {
+  const std::string_view text = TextWithoutManagedFields();
+  out.append(text, from, version_at_ - from);
+  out.append(version);
+  from = version_at_;
+  if (HasManagedFields()) {
+    const std::string_view managed = managed_.Get();
+    const size_t managed_at = NumberAt(BehindText());
+    out.append(text, from, managed_at - from);
+    AppendFilled(out, managed, {BehindText() + sizeof(uint32_t), TimesSize(managed)});
+    from = managed_at;
+  }
+  out.append(text, from);
+}
+
 void Object::AppendJson(std::string& out, int64_t revision) const {
   if (revision == 0) {
-    AppendWithoutVersion(out, JsonHead(), JsonTail());
-  } else {
-    AppendWithVersion(out, JsonHead(), revision, JsonTail());
+    const size_t begin = out.size();
+    AppendFrom(out, 0, "");
+    EraseVersion(out, begin + version_at_);
+    return;
   }
+  const fmt::format_int digits(revision);
+  AppendFrom(out, 0, {digits.data(), digits.size()});
 }
 
 void Object::AppendListItem(std::string& out) const {
+  const fmt::format_int digits(revision_);
   out.push_back('{');
-  AppendWithVersion(out, ListHead(), revision_, JsonTail());
+  AppendFrom(out, metadata_at_, {digits.data(), digits.size()});
+}
+
+size_t Object::JsonSize() const {
+  constexpr size_t kMostDigits = std::numeric_limits<int64_t>::digits10 + 1;
+  return text_size_ + kMostDigits + (HasManagedFields() ? FilledSize(managed_.Get()) : 0);
 }
 
 size_t Object::Bytes() const {
   // Itself, the reference counts before it and the allocator's share.
-  return sizeof(Object) + 40 + key_size_ + text_size_;
+  constexpr size_t kFixed = sizeof(Object) + 40;
+  const size_t times = HasManagedFields() ? TimesSize(managed_.Get()) : 0;
+  return kFixed + key_size_ + text_size_ + times + Protobuf().size() + managed_.ShareOfBytes();
 }
 
 }  // namespace berth::state

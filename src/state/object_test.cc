@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "state/resource.h"
 #include "state/testing.h"
@@ -50,6 +53,69 @@ TEST(ObjectTest, LeavesTheRevisionOutWhenThereIsNone) {
             R"({"metadata":{"uid":"u","x":1}})");
   EXPECT_EQ(without(R"({"metadata":{"resourceVersion":")", R"(","x":1}})"),
             R"({"metadata":{"x":1}})");
+}
+
+constexpr std::string_view kManaged =
+    R"(,"managedFields":[{"manager":"m","time":"2026-11-15T17:17:39Z"}])";
+
+/// A namespace with managed fields, `spec` and, perhaps, protobuf.
+ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string protobuf = {}) {
+  static const Resources resources = testing::MakeResources();
+  WireText wire;
+  wire.text = R"({"kind":"K","metadata":{"resourceVersion":")";
+  wire.metadata_at = std::string_view(R"({"kind":"K",)").size();
+  wire.version_at = wire.text.size();
+  wire.text += '"';
+  wire.managed_at = wire.text.size();
+  wire.managed_size = managed.size();
+  wire.text.append(managed).append(R"(},"spec":1})");
+  wire.protobuf = std::move(protobuf);
+  return Object::Make(*resources.Find("/registry/namespaces/n"), revision, wire);
+}
+
+TEST(ObjectTest, ManagedFieldsAreKeptApart) {
+  const ObjectPtr object = MakeManaged(kManaged, 42);
+  EXPECT_EQ(object->TextWithoutManagedFields(),
+            R"({"kind":"K","metadata":{"resourceVersion":""},"spec":1})");
+  EXPECT_EQ(Json(*object, 43),
+            R"({"kind":"K","metadata":{"resourceVersion":"43","managedFields":[{"manager":"m",)"
+            R"("time":"2026-11-15T17:17:39Z"}]},"spec":1})");
+  EXPECT_EQ(Json(*object, 0), R"({"kind":"K","metadata":{"managedFields":[{"manager":"m",)"
+                              R"("time":"2026-11-15T17:17:39Z"}]},"spec":1})");
+  std::string item;
+  object->AppendListItem(item);
+  EXPECT_EQ(item, R"({"metadata":{"resourceVersion":"42","managedFields":[{"manager":"m",)"
+                  R"("time":"2026-11-15T17:17:39Z"}]},"spec":1})");
+  EXPECT_GE(object->JsonSize(), Json(*object, INT64_MAX).size());
+  EXPECT_LT(object->JsonSize(), Json(*object, 1).size() + 20);
+}
+
+TEST(ObjectTest, ManagedFieldsAreSharedButForTheirTimes) {
+  const size_t texts = SharedText::CountAll();
+  ObjectPtr first = MakeManaged(kManaged, 1);
+  const size_t alone = first->Bytes();
+  const ObjectPtr later =
+      MakeManaged(R"(,"managedFields":[{"manager":"m","time":"2027-01-01T00:00:00Z"}])", 2);
+  EXPECT_EQ(SharedText::CountAll(), texts + 1);
+  EXPECT_LT(later->Bytes(), alone);
+  EXPECT_GT(Json(*later, 2).find("2027-01-01T00:00:00Z"), 0u);
+  const ObjectPtr other =
+      MakeManaged(R"(,"managedFields":[{"manager":"o","time":"2027-01-01T00:00:00Z"}])", 3);
+  EXPECT_EQ(SharedText::CountAll(), texts + 2);
+  first.reset();
+  EXPECT_EQ(later->Bytes(), alone);
+  EXPECT_EQ(Json(*later, 2).find("2026-11-15T17:17:39Z"), std::string::npos);
+}
+
+TEST(ObjectTest, CarriesProtobufIfThereIsAny) {
+  const std::string bytes("k\0\xff", 3);
+  for (const std::string_view managed : {std::string_view(), kManaged}) {
+    const ObjectPtr with = MakeManaged(managed, 1, bytes);
+    EXPECT_EQ(with->Protobuf(), bytes);
+    const ObjectPtr without = MakeManaged(managed, 1);
+    EXPECT_EQ(without->Protobuf(), "");
+    EXPECT_EQ(Json(*with, 7), Json(*without, 7));
+  }
 }
 
 TEST(ResourcesTest, FindKnowsWhatAKeyIs) {

@@ -39,7 +39,7 @@ inline base::Result<WireText> Decode(std::string_view stored) {
 
 /// The body that an object was made of.
 inline std::string Body(const Object& object) {
-  const std::string_view text = object.Text();
+  const std::string_view text = object.TextWithoutManagedFields();
   const size_t at = text.rfind("\"spec\":\"") + 8;
   return std::string(text.substr(at, text.size() - at - 2));
 }
