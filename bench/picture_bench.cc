@@ -1,0 +1,167 @@
+// What an object of the picture costs, in memory and in time, with and without managed fields.
+//
+// Memory is that of 100,000 Services which differ as Services do; per object: what malloc has given
+// out and what the process holds. "own" has managed fields that nobody else has.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "codec/decode.h"
+#include "codec/read.h"
+#include "driver.h"
+#include "merge/managed_fields.h"
+#include "registry/kinds.h"
+#include "registry/registry.h"
+#include "state/object.h"
+
+namespace berth {
+namespace {
+
+using codec::Value;
+
+enum class Managed : uint8_t { kNone, kShared, kOwn };
+
+constexpr int64_t kObjects = 100'000;
+
+const registry::Kinds& Kinds() {
+  static const registry::Kinds kinds;
+  return kinds;
+}
+const registry::Row& Row() { return *Kinds().Find("", "v1", "services")->row; }
+
+std::string KeyOf(int64_t number) {
+  return fmt::format("/registry/services/specs/shop/cart-{:06}", number);
+}
+
+/// As a client sends it, and with what the server fills in.
+Value Service(int64_t number, Managed managed) {
+  const std::string text = fmt::format(
+      R"({{"metadata":{{"name":"cart-{0:06}","namespace":"shop","labels":{{
+      "app.kubernetes.io/name":"cart-{0:06}","tier":"front"}}}},"spec":{{"ports":[
+      {{"name":"http","protocol":"TCP","port":80,"targetPort":8080}},
+      {{"name":"https","protocol":"TCP","port":443,"targetPort":"https"}}],
+      "selector":{{"app":"cart-{0:06}"}},"type":"ClusterIP","sessionAffinity":"None",
+      "internalTrafficPolicy":"Cluster"}}}})",
+      number);
+  auto decoded = codec::DecodeJson(text, *Row().kind->message);
+  if (!decoded) std::abort();
+  Value& object = decoded->object;
+  if (managed != Managed::kNone) {
+    const std::string manager =
+        managed == Managed::kOwn ? fmt::format("kubectl-{:06}", number) : "kubectl-create";
+    const base::WallTime now{std::chrono::seconds{1'800'000'000 + number / 100}};
+    merge::TrackUpdate({.kind = *Row().kind, .manager = manager, .now = now}, codec::Object(),
+                       object);
+  }
+  const std::string address = fmt::format("10.96.{}.{}", number / 250, 1 + number % 250);
+  codec::SetAt(object, {"metadata", "uid"}, fmt::format("c0ffee00-0000-4000-8000-{:012}", number));
+  codec::SetAt(object, {"metadata", "creationTimestamp"}, "2026-11-15T17:17:39Z");
+  codec::SetAt(object, {"spec", "clusterIP"}, address);
+  codec::SetAt(object, {"spec", "clusterIPs"}, codec::Array{address});
+  codec::SetAt(object, {"spec", "ipFamilies"}, codec::Array{"IPv4"});
+  codec::SetAt(object, {"spec", "ipFamilyPolicy"}, "SingleStack");
+  return std::move(decoded->object);
+}
+
+state::ObjectPtr Make(const state::Resources& resources, const std::string& key,
+                      const state::WireText& wire) {
+  return state::Object::Make(*resources.Find(key), 123'456, wire);
+}
+
+size_t Allocated() {
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+void Memory(benchmark::State& state, Managed managed) {
+  const state::Resources resources = Kinds().MakeResources();
+  double json = 0;
+  double allocated = 0;
+  double resident = 0;
+  for (auto _ : state) {
+    std::vector<state::ObjectPtr> objects(kObjects);  // Is not counted: the picture has an index.
+    malloc_trim(0);
+    const size_t allocated_before = Allocated();
+    const size_t resident_before = bench::ResidentBytes();
+    for (int64_t i = 0; i < kObjects; ++i) {
+      const state::WireText wire = registry::ToWireText(Row(), Service(i, managed));
+      json += static_cast<double>(wire.text.size());
+      objects[static_cast<size_t>(i)] = Make(resources, KeyOf(i), wire);
+    }
+    allocated += static_cast<double>(Allocated() - allocated_before);
+    resident += static_cast<double>(bench::ResidentBytes() - resident_before);
+  }
+  const double count = static_cast<double>(kObjects) * static_cast<double>(state.iterations());
+  state.counters["json"] = json / count;
+  state.counters["allocated"] = allocated / count;
+  state.counters["resident"] = resident / count;
+}
+BENCHMARK_CAPTURE(Memory, without, Managed::kNone)->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Memory, shared, Managed::kShared)->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Memory, own, Managed::kOwn)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+void MakeObject(benchmark::State& state, Managed managed) {
+  const state::Resources resources = Kinds().MakeResources();
+  const std::string key = KeyOf(7);
+  const state::WireText wire = registry::ToWireText(Row(), Service(7, managed));
+  const state::ObjectPtr another = Make(resources, key, wire);
+  for (auto _ : state) benchmark::DoNotOptimize(Make(resources, key, wire));
+}
+BENCHMARK_CAPTURE(MakeObject, without, Managed::kNone);
+BENCHMARK_CAPTURE(MakeObject, shared, Managed::kShared);
+
+/// The only one of its kind comes and goes.
+void MakeLonelyObject(benchmark::State& state) {
+  const state::Resources resources = Kinds().MakeResources();
+  const std::string key = KeyOf(7);
+  const state::WireText wire = registry::ToWireText(Row(), Service(7, Managed::kOwn));
+  for (auto _ : state) benchmark::DoNotOptimize(Make(resources, key, wire));
+}
+BENCHMARK(MakeLonelyObject);
+
+void AppendJson(benchmark::State& state, Managed managed) {
+  const state::Resources resources = Kinds().MakeResources();
+  const state::ObjectPtr object =
+      Make(resources, KeyOf(7), registry::ToWireText(Row(), Service(7, managed)));
+  std::string out;
+  for (auto _ : state) {
+    out.clear();
+    object->AppendJson(out);
+    benchmark::DoNotOptimize(out);
+  }
+}
+BENCHMARK_CAPTURE(AppendJson, without, Managed::kNone);
+BENCHMARK_CAPTURE(AppendJson, shared, Managed::kShared);
+
+void Decode(benchmark::State& state, Managed managed) {
+  const state::Resources resources = Kinds().MakeResources();
+  const state::ObjectPtr object =
+      Make(resources, KeyOf(7), registry::ToWireText(Row(), Service(7, managed)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(registry::Registry::Decode(Row(), *object));
+  }
+}
+BENCHMARK_CAPTURE(Decode, without, Managed::kNone);
+BENCHMARK_CAPTURE(Decode, shared, Managed::kShared);
+
+/// As selectors do it.
+void DecodeWithoutManagedFields(benchmark::State& state) {
+  const state::Resources resources = Kinds().MakeResources();
+  const state::ObjectPtr object =
+      Make(resources, KeyOf(7), registry::ToWireText(Row(), Service(7, Managed::kShared)));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(registry::DecodeWithoutManagedFields(Row(), *object));
+  }
+}
+BENCHMARK(DecodeWithoutManagedFields);
+
+}  // namespace
+}  // namespace berth
+
+BENCHMARK_MAIN();
