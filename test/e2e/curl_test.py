@@ -180,11 +180,13 @@ class Curl(harness.SharedServerCase):
                              ("application/yaml;q=0.1,application/json;q=0.9", "Service"),
                              (f"{TABLE};q=0.5,application/json", "Service"),
                              (f"{TABLE},application/json", "Table"),
-                             ("text/html,application/xml;q=0.9,*/*;q=0.8", "Service"),
-                             ("application/vnd.kubernetes.protobuf,application/json", "Service")):
+                             ("text/html,application/xml;q=0.9,*/*;q=0.8", "Service")):
             code, headers, body = self.get(path, "-H", f"Accept: {accept}")
             self.assertEqual((code, headers["content-type"], json.loads(body)["kind"]),
                              (200, "application/json", kind), accept)
+        protobuf = "application/vnd.kubernetes.protobuf"
+        code, headers, body = self.get(path, "-H", f"Accept: {protobuf},application/json")
+        self.assertEqual((code, headers["content-type"], body[:4]), (200, protobuf, b"k8s\0"))
         _, _, body = self.get(self.services, "-H", f"Accept: {PARTIAL.replace(';v', 'List;v')}")
         self.assertEqual(json.loads(body)["kind"], "PartialObjectMetadataList")
         _, _, body = self.get(self.services, "-H", "Accept: application/yaml")

@@ -1,8 +1,8 @@
 """The requests of kubectl 1.32 without kubectl: headers, protobuf bodies, both protocols.
 
 Http1 keeps one connection open, as kubectl does where it is not offered HTTP/2; Http2 is curl,
-since Python has no HTTP/2. Both answer with code, headers and body, and follow a watch line by
-line.
+since Python has no HTTP/2. Both answer with code, headers and body, and follow a watch event by
+event.
 """
 
 import gzip
@@ -10,6 +10,8 @@ import http.client
 import json
 import subprocess
 import tempfile
+
+import protobuf
 
 JSON = "application/json"
 ANY = "application/json, */*"
@@ -52,6 +54,9 @@ class Reply:
 
     @property
     def json(self):
+        """As a document, whichever way it was sent."""
+        if self.media == PROTOBUF:
+            return protobuf.document(self.body)
         return json.loads(self.body)
 
     def __repr__(self):
@@ -79,18 +84,26 @@ class Http1:
         self.connection.close()
 
 
+def next_event(stream, accept):
+    """The next event of a watch, or None at its end."""
+    if accept.startswith(PROTOBUF):
+        event = protobuf.frame(stream)
+        return dict(zip(("type", "object"), event)) if event else None
+    line = stream.readline()
+    return json.loads(line) if line else None
+
+
 class Http1Watch:
 
     def __init__(self, server, path, headers):
+        self.accept = headers["Accept"]
         self.connection = server.connection()
         self.connection.request(
             "GET", path, headers={**headers, "Authorization": f"Bearer {server.TOKEN}"})
         self.response = self.connection.getresponse()
 
     def next(self):
-        """The next event, or None at the end."""
-        line = self.response.readline()
-        return json.loads(line) if line else None
+        return next_event(self.response, self.accept)
 
     def close(self):
         self.connection.close()
@@ -130,7 +143,7 @@ class Http2:
         return Reply(int(code), fields, run.stdout)
 
     def watch(self, path, headers):
-        return Http2Watch(self.command("GET", path, headers, []))
+        return Http2Watch(self.command("GET", path, headers, []), headers["Accept"])
 
     def close(self):
         pass
@@ -138,12 +151,12 @@ class Http2:
 
 class Http2Watch:
 
-    def __init__(self, command):
+    def __init__(self, command, accept):
+        self.accept = accept
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
 
     def next(self):
-        line = self.process.stdout.readline()
-        return json.loads(line) if line else None
+        return next_event(self.process.stdout, self.accept)
 
     def close(self):
         self.process.kill()
