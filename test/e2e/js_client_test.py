@@ -1,100 +1,9 @@
 #!/usr/bin/env python3
-"""The JavaScript client (@kubernetes/client-node) against `berth serve`: the scripts of js/.
+"""The JavaScript client (@kubernetes/client-node) against `berth serve`: the scripts of js/."""
 
-The packages that js/package-lock.json pins are installed once into JS_DIR. Only a registry that
-cannot be reached skips the test.
-"""
-
-import filecmp
-import glob
-import json
-import os
-import queue
-import shutil
-import subprocess
-import sys
-import tempfile
-import threading
-import unittest
-
-from harness import PATIENCE, Case, environment
-
-SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "js")
-FOLDER = os.environ.get("JS_DIR", os.path.join(tempfile.gettempdir(), "berth-js"))
-NODE = os.environ.get("NODE", "node")
-# A certificate that is not trusted is that of something between here and the registry.
-UNREACHABLE = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH",
-               "ERR_SOCKET_TIMEOUT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_GET_ISSUER_CERT",
-               "UNABLE_TO_VERIFY_LEAF_SIGNATURE")
-AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt"
-
-
-def npm_environment():
-    """Node.js has authorities of its own; those that the system trusts count too."""
-    if "NODE_EXTRA_CA_CERTS" in os.environ or not os.path.exists(AUTHORITIES):
-        return environment()
-    return environment(NODE_EXTRA_CA_CERTS=AUTHORITIES)
-
-
-def install():
-    """None, or why the packages cannot be had."""
-    os.makedirs(FOLDER, exist_ok=True)
-    installed = os.path.join(FOLDER, "installed.json")  # The lock file of what is there.
-    lock = os.path.join(SOURCES, "package-lock.json")
-    for script in glob.glob(os.path.join(SOURCES, "*.mjs")):
-        shutil.copy(script, FOLDER)
-    if os.path.exists(installed) and filecmp.cmp(lock, installed, shallow=False):
-        return None
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(os.path.join(SOURCES, name), FOLDER)
-    run = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=FOLDER,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, check=False, env=npm_environment())
-    if run.returncode == 0:
-        shutil.copy(lock, installed)
-        return None
-    if any(word in run.stdout for word in UNREACHABLE):
-        return "the npm registry cannot be reached"
-    raise SystemExit(f"npm ci failed:\n{run.stdout}")
-
-
-class Script:
-    """A running script. Its lines are read as they come."""
-
-    def __init__(self, name, server, namespace):
-        self.lines = queue.Queue()
-        self.process = subprocess.Popen([NODE, os.path.join(FOLDER, name), server.kubeconfig,
-                                         namespace], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env=environment())
-        threading.Thread(target=self.read, daemon=True).start()
-
-    def read(self):
-        for line in self.process.stdout:
-            self.lines.put(line)
-        self.lines.put(None)
-
-    def next(self):
-        """The next step and its result."""
-        line = self.lines.get(timeout=PATIENCE)
-        if line is None:
-            raise AssertionError(f"the script ended: {self.process.stderr.read()}")
-        return tuple(json.loads(line))
-
-    def all(self):
-        """All steps and their results, to the end."""
-        lines = iter(lambda: self.lines.get(timeout=PATIENCE), None)
-        steps = dict(json.loads(line) for line in lines)
-        if self.process.wait(PATIENCE) != 0:
-            raise AssertionError(f"the script failed after {steps}: {self.process.stderr.read()}")
-        return steps
-
-    def say(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-
-    def stop(self):
-        self.process.kill()
-        self.process.communicate()
+import node_scripts
+from harness import PATIENCE, Case
+from node_scripts import Script
 
 
 def failure(code, reason, message):
@@ -133,6 +42,43 @@ class JavaScriptTest(Case):
             "lease": ["two", "2023-11-14T22:13:20.123000Z"],
             "version": "1",
             "any kind": [{"note": "x"}, ["leader"], 404],
+        })
+
+    def test_patches(self):
+        steps = self.script("patch.mjs", self.server(), "js").all()
+        self.assertEqual(steps, {
+            "json patch": {"b": "2", "c": "1"},
+            "a test that fails": failure(422, "Invalid", "the server rejected our request due to "
+                                         "an error in our request"),
+            "strategic": ["http:80", "tls:443"],
+            "directives": ["dns:53", "http:80"],
+            "merge": [{"b": "2"}, ["tls:443"]],
+            "no change": True,
+            "stale": failure(
+                409, "Conflict", 'Operation cannot be fulfilled on services "web": the object has '
+                "been modified; please apply your changes to the latest version and try again"),
+            "missing": failure(404, "NotFound", 'services "none" not found'),
+            "invalid": 422,
+            "no patch": 400,
+            "unknown type": 415,
+            "dry run": [{"b": "2", "dry": "yes"}, {"b": "2"}],
+            "status": ["ClusterIP", "Ready", "2023-11-14T22:13:20.000Z"],
+            "status kept": 1,
+            "created by apply": ["ClusterIP", ["Apply one"]],
+            "applied again": True,
+            "shared": ["Apply one", "Apply two"],
+            "conflict": failure(409, "Conflict", 'Apply failed with 1 conflict: conflict with '
+                                '"one": .spec.type'),
+            "forced": ["NodePort", ["Apply one", "Apply two"]],
+            "conflict back": 409,
+            "no manager": 422,
+            "generic strategic": [{"team": "blue"}, "NodePort"],
+            "typed apply": [{"team": "red"}, ["Apply one", "Apply three", "Apply two",
+                                              "Update node-fetch"]],
+            "deleted background": True,
+            "deleted foreground": True,
+            "orphaned": [],
+            "bad policy": 422,
         })
 
     def test_watch_and_informer(self):
@@ -190,8 +136,4 @@ class JavaScriptTest(Case):
 
 
 if __name__ == "__main__":
-    REASON = install()
-    if REASON:
-        print(f"skipped: {REASON}", file=sys.stderr)
-        sys.exit(77)
-    unittest.main()
+    node_scripts.main()

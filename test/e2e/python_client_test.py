@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's python3-kubernetes against `berth serve`: objects, pages, watches and errors."""
+"""Debian's python3-kubernetes against `berth serve`: objects, patches, pages, watches and errors."""
 
 import datetime
 import json
@@ -17,7 +17,7 @@ except ImportError:
         raise
     os.execv(DEBIAN, [DEBIAN, *sys.argv])
 
-from kubernetes import client, watch
+from kubernetes import client, dynamic, watch
 from kubernetes.client import V1ObjectMeta
 from kubernetes.client.rest import ApiException
 
@@ -154,6 +154,157 @@ class ObjectsTest(PythonCase):
                 self.assertEqual((status["code"], status["reason"]), (409, "Conflict"))
         held = leases.read_namespaced_lease("leader", self.namespace)
         self.assertEqual(held.spec.holder_identity, "b")
+
+
+class PatchTest(PythonCase):
+
+    def setUp(self):
+        super().setUp()
+        self.made = self.core.create_namespaced_service(self.namespace, service("web", tier="front"))
+
+    def patch(self, body, **more):
+        return self.core.patch_namespaced_service("web", self.namespace, body, **more)
+
+    def test_a_dict_is_a_strategic_merge_and_a_list_is_a_json_patch(self):
+        patched = self.patch({"metadata": {"labels": {"a": "1"}},
+                              "spec": {"ports": [{"port": 443, "name": "tls"},
+                                                 {"port": 80, "name": "http"}]}})
+        self.assertEqual(patched.metadata.labels, {"a": "1", "tier": "front"})
+        self.assertEqual({(port.port, port.target_port) for port in patched.spec.ports},
+                         {(80, "http"), (443, 443)}, "the target of 80 is kept")
+        patched = self.patch([{"op": "remove", "path": "/metadata/labels/tier"},
+                              {"op": "copy", "from": "/metadata/labels/a",
+                               "path": "/metadata/labels/b"}])
+        self.assertEqual(patched.metadata.labels, {"a": "1", "b": "1"})
+        status = self.refused(self.patch, [{"op": "remove", "path": "/metadata/labels/tier"}])
+        self.assertEqual((status["code"], status["reason"]), (422, "Invalid"))
+
+        # An object of the client is a patch of what is set in it.
+        self.patch(client.V1Service(spec=client.V1ServiceSpec(selector={"app": None, "run": "x"})))
+        read = self.core.read_namespaced_service("web", self.namespace)
+        self.assertEqual(read.spec.selector, {"run": "x"})
+        self.assertEqual(read.metadata.labels, {"a": "1", "b": "1"})
+
+    def test_merge_patch(self):
+        with connect(self.server) as api:
+            api.set_default_header("Content-Type", "application/merge-patch+json")
+            core = client.CoreV1Api(api)
+            patched = core.patch_namespaced_service("web", self.namespace, {
+                "metadata": {"labels": {"tier": None}},
+                "spec": {"ports": [{"port": 443}]}}, field_manager="merger")
+        self.assertEqual([port.port for port in patched.spec.ports], [443])
+        self.assertIsNone(patched.metadata.labels)
+        self.assertIn(("merger", "Update"), [(entry.manager, entry.operation)
+                                             for entry in patched.metadata.managed_fields])
+
+    def test_conditional_dry_and_refused(self):
+        dry = self.patch({"metadata": {"labels": {"dry": "yes"}}}, dry_run="All")
+        self.assertEqual(dry.metadata.labels, {"dry": "yes", "tier": "front"})
+        same = self.patch({"metadata": {"labels": {"tier": "front"}}})
+        self.assertEqual(same, self.made)
+        version = self.made.metadata.resource_version
+        fresh = self.patch({"metadata": {"resourceVersion": version, "labels": {"a": "1"}}})
+        self.assertNotEqual(fresh.metadata.resource_version, version)
+        status = self.refused(self.patch, {"metadata": {"resourceVersion": version,
+                                                        "labels": {"a": "2"}}})
+        self.assertEqual((status["code"], status["reason"]), (409, "Conflict"))
+        status = self.refused(self.patch, {"spec": {"ports": [{"port": 70000}]}})
+        self.assertEqual((status["code"], status["reason"]), (422, "Invalid"))
+        status = self.refused(self.core.patch_namespaced_service, "none", self.namespace, {})
+        self.assertEqual((status["code"], status["reason"]), (404, "NotFound"))
+        self.assertEqual(self.core.read_namespaced_service("web", self.namespace), fresh)
+
+    def test_status(self):
+        condition = {"type": "Ready", "status": "True", "reason": "Up", "message": "",
+                     "lastTransitionTime": "2023-11-14T22:13:20Z"}
+        self.core.patch_namespaced_service_status("web", self.namespace, {
+            "status": {"conditions": [condition]}, "spec": {"selector": {"app": "other"}}})
+        more = self.core.patch_namespaced_service_status("web", self.namespace, [
+            {"op": "add", "path": "/status/conditions/-", "value": {**condition, "type": "More"}}])
+        self.assertEqual([each.type for each in more.status.conditions], ["Ready", "More"])
+        self.assertEqual(more.spec, self.made.spec)
+        self.assertEqual({entry.subresource for entry in more.metadata.managed_fields},
+                         {None, "status"})
+
+    def test_other_kinds(self):
+        named = self.core.patch_namespace(self.namespace, {"metadata": {"labels": {"team": "a"}}})
+        self.assertEqual(named.metadata.labels["team"], "a")
+        leases = client.CoordinationV1Api(self.api)
+        leases.create_namespaced_lease(self.namespace, client.V1Lease(
+            metadata=V1ObjectMeta(name="leader"), spec=client.V1LeaseSpec(renew_time=TIME)))
+        lease = leases.patch_namespaced_lease("leader", self.namespace, client.V1Lease(
+            spec=client.V1LeaseSpec(holder_identity="me")))
+        self.assertEqual((lease.spec.holder_identity, lease.spec.renew_time), ("me", TIME))
+
+    def test_apply(self):
+        # This version of the client sends no dict as YAML, but a text as it is.
+        services = dynamic.DynamicClient(self.api).resources.get(api_version="v1", kind="Service")
+
+        def apply(manager, kind, **more):
+            text = (f"apiVersion: v1\nkind: Service\nmetadata:\n  name: applied\nspec:\n"
+                    f"  type: {kind}\n  ports:\n  - {{port: 80, name: http}}\n")
+            return services.server_side_apply(body=text, name="applied", field_manager=manager,
+                                              namespace=self.namespace, **more)
+
+        def managers(applied):
+            return sorted(entry.manager for entry in applied.metadata.managedFields)
+
+        made = apply("one", "ClusterIP")
+        self.assertEqual((made.spec.type, managers(made)), ("ClusterIP", ["one"]))
+        again = apply("one", "ClusterIP")
+        self.assertEqual(again.metadata.resourceVersion, made.metadata.resourceVersion)
+        with self.assertRaises(dynamic.exceptions.ConflictError) as raised:
+            apply("two", "NodePort")
+        status = json.loads(raised.exception.body)
+        self.assertEqual(status["message"],
+                         'Apply failed with 1 conflict: conflict with "one": .spec.type')
+        self.assertEqual(status["details"]["causes"], [{
+            "reason": "FieldManagerConflict", "message": 'conflict with "one"',
+            "field": ".spec.type"}])
+        forced = apply("two", "NodePort", force_conflicts=True)
+        self.assertEqual((forced.spec.type, managers(forced)), ("NodePort", ["one", "two"]))
+        patched = services.patch(body={"metadata": {"name": "applied", "labels": {"a": "1"}}},
+                                 namespace=self.namespace)
+        self.assertEqual(patched.metadata.labels.a, "1")
+        patched = services.patch(body={"metadata": {"name": "applied", "labels": {"a": None}}},
+                                 namespace=self.namespace,
+                                 content_type="application/merge-patch+json")
+        self.assertIsNone(patched.metadata.labels)
+
+
+class DeletionTest(PythonCase):
+
+    def own(self, name):
+        """An owner of that name, and a Service that depends on it."""
+        owner = self.core.create_namespaced_service(self.namespace, service(name))
+        child = service(f"{name}-child")
+        child.metadata.owner_references = [client.V1OwnerReference(
+            api_version="v1", kind="Service", name=name, uid=owner.metadata.uid,
+            block_owner_deletion=True)]
+        self.core.create_namespaced_service(self.namespace, child)
+
+    def wait_until_there_is(self, *expected):
+        wait_for(lambda: names(self.core.list_namespaced_service(self.namespace)) == [*expected])
+
+    def test_with_dependents(self):
+        for policy in ("Background", "Foreground"):
+            self.own("owner")
+            self.core.delete_namespaced_service("owner", self.namespace, propagation_policy=policy)
+            self.wait_until_there_is()
+        self.own("body")
+        self.core.delete_namespaced_service(
+            "body", self.namespace, body=client.V1DeleteOptions(propagation_policy="Foreground"))
+        self.wait_until_there_is()
+
+    def test_without_dependents(self):
+        self.own("owner")
+        self.core.delete_namespaced_service("owner", self.namespace, propagation_policy="Orphan")
+        self.wait_until_there_is("owner-child")
+        left = self.core.read_namespaced_service("owner-child", self.namespace)
+        self.assertIsNone(left.metadata.owner_references)
+        status = self.refused(self.core.delete_namespaced_service, "owner-child", self.namespace,
+                              propagation_policy="Sideways")
+        self.assertEqual((status["code"], status["reason"]), (422, "Invalid"))
 
 
 class ErrorsTest(PythonCase):
