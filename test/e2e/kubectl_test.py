@@ -2,140 +2,26 @@
 
     BERTH_BIN=build/release/berth python3 test/e2e/kubectl_test.py
 
-Debian's is unpacked by ./dev setup (KUBECTL_OLD says where); the one on the PATH runs as well if it
-is of another version. Prints in the end which verbs ran with which.
+Prints in the end which verbs ran with which. Those that change objects are in
+kubectl_change_test.py and kubectl_edit_test.py.
 """
 
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
-import unittest
 
-from harness import Answer, PATIENCE, SharedServerCase, environment, wait_for
+import kubectls
+from harness import PATIENCE, wait_for
+from kubectls import service
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KUBECTL_OLD = os.environ.get(
-    "KUBECTL_OLD", os.path.join(ROOT, "build/tools/kubernetes-client/usr/bin/kubectl"))
-
-
-class Kubectl:
-    def __init__(self, path):
-        self.path = path
-        done = subprocess.run([path, "version", "--client", "-o", "json"], check=True, timeout=60,
-                              capture_output=True, env=environment())
-        self.version = json.loads(done.stdout)["clientVersion"]["gitVersion"]
-        self.minor = int(re.match(r"v1\.(\d+)", self.version)[1])
-        self.verbs = []
-
-    def note(self, args):
-        verb = " ".join(args[:2]) if args[0] == "create" else args[0]
-        if "-w" in args or "--watch-only" in args:
-            verb += " -w"
-        if verb not in self.verbs:
-            self.verbs.append(verb)
-
-
-def find_all():
-    found = {}
-    for path in (KUBECTL_OLD, shutil.which("kubectl")):
-        if path and os.access(path, os.X_OK):
-            kubectl = Kubectl(path)
-            found.setdefault(kubectl.version, kubectl)
-    return list(found.values())
-
-
-ALL = find_all()
+ALL = kubectls.find()
 
 
 def tearDownModule():
-    for kubectl in ALL:
-        print(f"\nkubectl {kubectl.version}: {', '.join(sorted(kubectl.verbs))}", end="",
-              file=sys.stderr)
-    print(file=sys.stderr)
+    kubectls.tell(ALL)
 
 
-def service(name, labels=None, **more):
-    return {"apiVersion": "v1", "kind": "Service",
-            "metadata": {"name": name, "labels": labels or {"app": name}, **more},
-            "spec": {"selector": {"app": name}, "ports": [{"port": 80, "targetPort": 8080}]}}
-
-
-class Verbs:
-    """The tests; a class for each kubectl is made of them below."""
-
-    KUBECTL = None
-
-    def start(self, *args, **more):
-        """kubectl with the credentials that the server wrote, in the test's namespace."""
-        self.KUBECTL.note(args)
-        env = environment(HOME=self.folder, KUBECONFIG=self.server.kubeconfig, TERM="dumb")
-        return subprocess.Popen([self.KUBECTL.path, *args, "-n", self.namespace], env=env,
-                                encoding="utf-8", stdin=subprocess.PIPE,
-                                stdout=more.get("stdout", subprocess.PIPE),
-                                stderr=more.get("stderr", subprocess.PIPE))
-
-    def run_it(self, *args, text=None):
-        process = self.start(*args)
-        self.addCleanup(process.kill)
-        out, err = process.communicate(text, PATIENCE)
-        return process.returncode, out, err
-
-    def good(self, *args, text=None):
-        code, out, err = self.run_it(*args, text=text)
-        self.assertEqual(code, 0, err)
-        return out
-
-    def bad(self, *args, text=None):
-        code, out, err = self.run_it(*args, text=text)
-        self.assertNotEqual(code, 0, out)
-        return err.strip()
-
-    def names(self, *args):
-        return self.good("get", "svc", "-o", "name", *args).split()
-
-    def make(self, *names, **more):
-        """Services, not by kubectl, since that takes long for many."""
-        connection = self.server.connection()
-        for name in names:
-            connection.request("POST", f"/api/v1/namespaces/{self.namespace}/services",
-                               json.dumps(service(name, **more)),
-                               {"Authorization": f"Bearer {self.server.TOKEN}",
-                                "Content-Type": "application/json"})
-            made = Answer(connection.getresponse())
-            self.assertEqual(made.code, 201, made)
-        connection.close()
-
-    def remove(self, name):
-        gone = self.server.call("DELETE", f"/api/v1/namespaces/{self.namespace}/services/{name}")
-        self.assertEqual(gone.code, 200, gone)
-
-    def file(self, name, content):
-        path = os.path.join(self.folder, f"{self.namespace}-{name}")
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    def follow(self, *args):
-        """A kubectl that watches, and a function for what it has printed so far. It watches when
-        this returns."""
-        paths = [os.path.join(self.folder, f"{self.namespace}.{name}") for name in ("out", "err")]
-        with open(paths[0], "w", encoding="utf-8") as out, \
-                open(paths[1], "w", encoding="utf-8") as err:
-            process = self.start(*args, "-v=6", stdout=out, stderr=err)
-
-        def stop():
-            process.kill()
-            process.communicate()
-        self.addCleanup(stop)
-
-        def text(path):
-            with open(path, encoding="utf-8") as file:
-                return file.read()
-        wait_for(lambda: re.search(r"watch=true.* 200 OK", text(paths[1])))
-        return process, lambda: text(paths[0])
+class Kubectl(kubectls.Verbs):
 
     # --- what there is ---------------------------------------------------------------------------
 
@@ -284,12 +170,11 @@ class Verbs:
         self.assertEqual(process.wait(PATIENCE), 0)
 
     def test_wait_for_a_value(self):
-        if self.KUBECTL.minor < 23:
-            self.skipTest("this kubectl cannot wait for a value")
+        self.since(23)
         self.make("web")
         jsonpath = "--for=jsonpath={.spec.sessionAffinity}=ClientIP"
         process, seen = self.follow("wait", jsonpath, "svc/web", f"--timeout={PATIENCE}s")
-        path = f"/api/v1/namespaces/{self.namespace}/services/web"
+        path = self.url("web")
         web = self.server.call("GET", path).json
         web["spec"]["sessionAffinity"] = "ClientIP"
         self.assertEqual(self.server.call("PUT", path, web).code, 200)
@@ -386,7 +271,7 @@ class Verbs:
     def test_delete_waits_for_finalizers(self):
         self.make("web", finalizers=["example.com/mine"])
         process, seen = self.follow("delete", "svc", "web")
-        path = f"/api/v1/namespaces/{self.namespace}/services/web"
+        path = self.url("web")
         web = self.server.call("GET", path).json
         self.assertIn("deletionTimestamp", web["metadata"])
         self.assertIsNone(process.poll())
@@ -437,12 +322,7 @@ class Verbs:
             self.assertIn("No events found", self.run_it("events", "--types=Normal")[2])
 
 
-for _kubectl in ALL:
-    _name = "Kubectl_" + re.sub(r"\W", "_", _kubectl.version)
-    globals()[_name] = type(_name, (Verbs, SharedServerCase), {"KUBECTL": _kubectl})
+globals().update(kubectls.cases(ALL, Kubectl))
 
 if __name__ == "__main__":
-    if not ALL:
-        print("there is no kubectl; ./dev setup unpacks one", file=sys.stderr)
-        sys.exit(77)
-    unittest.main()
+    kubectls.main(ALL)
