@@ -158,7 +158,7 @@ base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer) {
                     "only the following media types are accepted: " + std::string(kMediaTypes));
 }
 
-std::optional<Accepted> NegotiateFailure(std::string_view accept) {
+std::optional<Accepted> NegotiatePlain(std::string_view accept) {
   return TakeFirst(Clauses(accept), {.protobuf = true, .tables = false});
 }
 
@@ -183,10 +183,9 @@ std::string_view MediaName(Media media) {
 
 bool WantsAggregatedDiscovery(std::string_view accept) {
   for (const Clause& clause : Clauses(accept)) {
-    if (clause.type != "application/json" && clause.type != "*/*") continue;
-    const std::string_view as = clause.Parameter("as");
-    if (as.empty()) return false;
-    if (as == "APIGroupDiscoveryList" && clause.Parameter("g") == "apidiscovery.k8s.io" &&
+    const auto media = MediaOf(clause.type);
+    if (media && !clause.Transforms()) return false;
+    if (media == Media::kJson && clause.Parameter("as") == "APIGroupDiscoveryList" && clause.Parameter("g") == "apidiscovery.k8s.io" &&
         clause.Parameter("v") == "v2") {
       return true;
     }

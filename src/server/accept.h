@@ -32,9 +32,9 @@ struct Offer {
 /// An empty header means JSON.
 base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer);
 
-/// In which form to tell of a failure, whatever the endpoint offers. Nothing when the client takes
-/// none: it is told all the same, in indented JSON.
-std::optional<Accepted> NegotiateFailure(std::string_view accept);
+/// For what is the same everywhere, failures and discovery, and never a Table or bare metadata.
+/// Nothing when the client takes none of it; of a failure it is told all the same.
+std::optional<Accepted> NegotiatePlain(std::string_view accept);
 
 /// The media type of a body, by its Content-Type (empty: JSON).
 base::Result<Media> BodyMedia(std::string_view content_type);

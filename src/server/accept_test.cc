@@ -84,15 +84,15 @@ TEST(Accept, ClausesThatNobodyCanMeetArePassedOver) {
 }
 
 TEST(Accept, AFailureIsToldInAPlainForm) {
-  EXPECT_EQ(NegotiateFailure("")->media, Media::kJson);
-  EXPECT_EQ(NegotiateFailure("application/vnd.kubernetes.protobuf,application/json")->media,
+  EXPECT_EQ(NegotiatePlain("")->media, Media::kJson);
+  EXPECT_EQ(NegotiatePlain("application/vnd.kubernetes.protobuf,application/json")->media,
             Media::kProtobuf);
-  EXPECT_EQ(NegotiateFailure("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"
-                             "g=meta.k8s.io;v=v1,application/yaml")
+  EXPECT_EQ(NegotiatePlain("application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;"
+                           "g=meta.k8s.io;v=v1,application/yaml")
                 ->media,
             Media::kYaml);
-  EXPECT_FALSE(NegotiateFailure(kTableAccept.substr(0, kTableAccept.find(','))));
-  EXPECT_FALSE(NegotiateFailure("text/html"));
+  EXPECT_FALSE(NegotiatePlain(kTableAccept.substr(0, kTableAccept.find(','))));
+  EXPECT_FALSE(NegotiatePlain("text/html"));
 }
 
 TEST(Accept, Transforms) {
@@ -143,6 +143,10 @@ TEST(Accept, AggregatedDiscovery) {
   EXPECT_FALSE(WantsAggregatedDiscovery(
       "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"))
       << "an old form that is not served";
+  EXPECT_FALSE(WantsAggregatedDiscovery(
+      "application/vnd.kubernetes.protobuf,"
+      "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"))
+      << "the old form in protobuf comes first";
   EXPECT_FALSE(WantsAggregatedDiscovery("application/json"));
   EXPECT_FALSE(WantsAggregatedDiscovery(""));
 }

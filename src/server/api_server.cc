@@ -225,8 +225,7 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
     call->Answer(answer->code, kText, answer->text);
     return true;
   }
-  const Document* document =
-      discovery_.Find(path, WantsAggregatedDiscovery(call->Header("accept")));
+  const Document* document = discovery_.Find(path, call->Header("accept"));
   const bool openapi = path.starts_with("/openapi/v3") || path == "/openapi/v2";
   if (document == nullptr && !openapi && path != "/version" && path != "/") return false;
   if (!reads) {

@@ -81,7 +81,7 @@ void Call::Fail(const base::Error& error, std::string_view continue_token) {
     status.Set("metadata", codec::Object{{"continue", continue_token}});
   }
   // Not what was agreed on for the object: nobody wants a failure as a Table.
-  const auto form = NegotiateFailure(Header("accept"));
+  const auto form = NegotiatePlain(Header("accept"));
   const Media media = form ? form->media : Media::kJson;
   const int code = base::HttpCode(error.reason);
   http::Response response{.code = code,

@@ -9,6 +9,8 @@
 
 #include "codec/json.h"
 #include "codec/value.h"
+#include "server/accept.h"
+#include "server/discovery_proto.h"
 
 namespace berth::server {
 namespace {
@@ -75,8 +77,8 @@ Value ResourceEntry(const api::Kind& kind) {
   return entry;
 }
 
-std::string ResourceList(const std::string& group_version, bool core,
-                         const std::vector<const api::Kind*>& kinds) {
+Value ResourceList(const std::string& group_version, bool core,
+                   const std::vector<const api::Kind*>& kinds) {
   Object list{{"kind", "APIResourceList"}};
   if (!core) list.Set("apiVersion", "v1");
   list.Set("groupVersion", group_version);
@@ -92,7 +94,7 @@ std::string ResourceList(const std::string& group_version, bool core,
     }
   }
   list.Set("resources", std::move(resources));
-  return codec::WriteJson(list) + "\n";
+  return list;
 }
 
 Object ResponseKind(const api::Kind& kind) {
@@ -183,19 +185,16 @@ Discovery::Discovery(std::span<const api::Kind* const> kinds) {
                         {"versions", Array{"v1"}},
                         {"serverAddressByClientCIDRs",
                          Array{Object{{"clientCIDR", "0.0.0.0/0"}, {"serverAddress", ""}}}}};
-  documents_["/api"] = MakeDocument(codec::WriteJson(versions) + "\n", kJson, false);
-  documents_["/apis"] = MakeDocument(
-      codec::WriteJson(
-          Object{{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(entries)}}) +
-          "\n",
-      kJson, false);
+  Add("/api", versions);
+  Add("/apis",
+      Object{{"kind", "APIGroupList"}, {"apiVersion", "v1"}, {"groups", std::move(entries)}});
   aggregated_["/apis"] = MakeDocument(AggregatedList(std::move(aggregated)), kAggregatedJson, true);
 }
 
 void Discovery::AddGroup(const std::string& group, const std::vector<const api::Kind*>& kinds) {
   const std::string version(kinds.front()->api_version);
   const std::string path = (group.empty() ? "/api/" : "/apis/") + version;
-  documents_[path] = MakeDocument(ResourceList(version, group.empty(), kinds), kJson, false);
+  Add(path, ResourceList(version, group.empty(), kinds));
   if (group.empty()) {
     aggregated_["/api"] =
         MakeDocument(AggregatedList(Array{AggregatedGroup(group, kinds)}), kAggregatedJson, true);
@@ -204,16 +203,24 @@ void Discovery::AddGroup(const std::string& group, const std::vector<const api::
   Object document{{"kind", "APIGroup"}, {"apiVersion", "v1"}};
   const Object entry = GroupEntry(group, *kinds.front());
   for (const codec::Member& member : entry) document.Set(member.key, member.value);
-  documents_["/apis/" + group] = MakeDocument(codec::WriteJson(document) + "\n", kJson, false);
+  Add("/apis/" + group, document);
 }
 
-const Document* Discovery::Find(std::string_view path, bool aggregated) const {
-  if (aggregated) {
+void Discovery::Add(const std::string& path, const Value& document) {
+  documents_[path] = MakeDocument(codec::WriteJson(document) + "\n", kJson, false);
+  protobuf_[path] =
+      MakeDocument(DiscoveryProto(document), std::string(MediaName(Media::kProtobuf)), false);
+}
+
+const Document* Discovery::Find(std::string_view path, std::string_view accept) const {
+  if (WantsAggregatedDiscovery(accept)) {
     const auto found = aggregated_.find(path);
     if (found != aggregated_.end()) return &found->second;
   }
-  const auto found = documents_.find(path);
-  return found == documents_.end() ? nullptr : &found->second;
+  const auto plain = NegotiatePlain(accept);
+  const auto& documents = plain && plain->media == Media::kProtobuf ? protobuf_ : documents_;
+  const auto found = documents.find(path);
+  return found == documents.end() ? nullptr : &found->second;
 }
 
 bool Discovery::HasGroup(std::string_view group) const {

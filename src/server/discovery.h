@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "codec/value.h"
 
 namespace berth::server {
 
@@ -26,18 +27,21 @@ class Discovery {
  public:
   explicit Discovery(std::span<const api::Kind* const> kinds);
 
-  /// By path ("/api", "/apis/networking.k8s.io/v1", without a slash at the end), in the aggregated
-  /// form where there is one and it is wanted. Null: there is no such document.
-  const Document* Find(std::string_view path, bool aggregated) const;
+  /// By path ("/api", "/apis/networking.k8s.io/v1", without a slash at the end) and what an Accept
+  /// header asks for: the aggregated form where there is one, protobuf or else JSON. Null: there is
+  /// no such document.
+  const Document* Find(std::string_view path, std::string_view accept) const;
 
   bool HasGroup(std::string_view group) const;
   const std::vector<std::string>& Groups() const { return groups_; }  // Without the core group.
 
  private:
+  void Add(const std::string& path, const codec::Value& document);
   void AddGroup(const std::string& group, const std::vector<const api::Kind*>& kinds);
 
   std::vector<std::string> groups_;
   std::map<std::string, Document, std::less<>> documents_;
+  std::map<std::string, Document, std::less<>> protobuf_;  // The same.
   std::map<std::string, Document, std::less<>> aggregated_;
 };
 

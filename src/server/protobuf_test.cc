@@ -198,6 +198,29 @@ TEST_F(ProtobufTest, TablesAreForTheNextClause) {
   EXPECT_EQ(GetProto(Services(), As("Table") + "," + kProtobuf).code, 200);
 }
 
+// APIResource: name = 1, namespaced = 2, kind = 3, verbs = 4 (items = 1), shortNames = 5,
+// singularName = 6, categories = 7, group = 8, version = 9, storageVersionHash = 10.
+TEST_F(ProtobufTest, Discovery) {
+  EXPECT_EQ(GetProto("/api").body,
+            Bytes("'k8s' 00 0a0f 0a00 120b'APIVersions' 1213 0a02'v1' 120d 0a09'0.0.0.0/0' 1200"
+                  "1a00 2200"));
+  const std::string version = "0a16'coordination.k8s.io/v1' 1202'v1'";
+  const std::string group = "0a13'coordination.k8s.io' 121c" + version + "1a1c" + version;
+  EXPECT_EQ(
+      Unwrapped(GetProto("/apis/coordination.k8s.io", kProtobufOrJson).body, "v1", "APIGroup"),
+      Bytes(group));
+  const auto groups = FieldsOf(Unwrapped(GetProto("/apis").body, "v1", "APIGroupList"));
+  EXPECT_THAT(groups, ::testing::Contains(Field{.number = 1, .content = Bytes(group)}));
+  const std::string leases = "/apis/coordination.k8s.io/v1";
+  const auto list = FieldsOf(Unwrapped(GetProto(leases).body, "v1", "APIResourceList"));
+  ASSERT_THAT(list, SizeIs(2));
+  EXPECT_EQ(list[0], (Field{.number = 1, .content = "coordination.k8s.io/v1"}));
+  EXPECT_THAT(list[1].content, StartsWith(Bytes("0a06'leases' 1001 1a05'Lease' 22")));
+  EXPECT_THAT(list[1].content, HasSubstr(Bytes("0a03'get' 0a04'list'")));
+  EXPECT_THAT(list[1].content, HasSubstr(Bytes("3205'lease' 4200 4a00 520c")));
+  EXPECT_EQ(Get(leases, {.accept = "*/*"}).Text("kind"), "APIResourceList") << "JSON";
+}
+
 TEST_F(ProtobufTest, ALongListComesInPieces) {
   const std::string text(9'000, 'x');
   std::vector<std::string> items;

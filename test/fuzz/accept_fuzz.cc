@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const bool protobuf : {false, true}) {
     for (const bool tables : {false, true}) Check(text, {.protobuf = protobuf, .tables = tables});
   }
-  const auto failure = berth::server::NegotiateFailure(text);
+  const auto failure = berth::server::NegotiatePlain(text);
   fuzz::Require(!failure || failure->transform == Transform::kNone);
   fuzz::Require(berth::server::WantsAggregatedDiscovery(text) ==
                 berth::server::WantsAggregatedDiscovery(Spaced(text)));
