@@ -185,8 +185,8 @@ bool WantsAggregatedDiscovery(std::string_view accept) {
   for (const Clause& clause : Clauses(accept)) {
     const auto media = MediaOf(clause.type);
     if (media && !clause.Transforms()) return false;
-    if (media == Media::kJson && clause.Parameter("as") == "APIGroupDiscoveryList" && clause.Parameter("g") == "apidiscovery.k8s.io" &&
-        clause.Parameter("v") == "v2") {
+    if (media == Media::kJson && clause.Parameter("as") == "APIGroupDiscoveryList" &&
+        clause.Parameter("g") == "apidiscovery.k8s.io" && clause.Parameter("v") == "v2") {
       return true;
     }
   }
