@@ -14,9 +14,6 @@ namespace {
 
 using codec::Value;
 
-constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
-constexpr std::string_view kOrphanFinalizer = "orphan";
-
 /// Unlike an update's it names the Kind.
 base::Error PreconditionFailed(const Target& target, std::string_view why) {
   const std::string kind = QualifiedKind(target.served.Kind());

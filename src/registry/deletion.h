@@ -10,6 +10,10 @@
 
 namespace berth::registry {
 
+/// Finalizers that speak of dependents: they go first, or stay and lose their owner.
+inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
+inline constexpr std::string_view kOrphanFinalizer = "orphan";
+
 bool IsBeingDeleted(const codec::Value& object);
 
 /// Whether somebody has still to agree that it goes.

@@ -11,6 +11,7 @@
 #include "codec/read.h"
 #include "codec/slot.h"
 #include "commit/sequencer.h"
+#include "controllers/controllers.h"
 #include "obs/audit_log.h"
 #include "registry/registry.h"
 #include "server/api_server.h"
@@ -77,6 +78,9 @@ struct Node::Parts {
                   {.run = [this](const std::function<void()>& work) { RunBeside(work); }}),
         registry(kinds, resources, sequencer, SettingsOf(options.settings), clock,
                  base::SeededRandom::FromKernel()),
+        controllers(
+            {.registry = registry, .follower = follower, .hub = hub, .clock = clock, .log = log},
+            base::SeededRandom::FromKernel()),
         authenticator(std::move(tokens)),
         snapshots(*engine, options.store_name, clock, log),
         api({.registry = registry,
@@ -166,6 +170,7 @@ struct Node::Parts {
   server::Workers workers;
   commit::Sequencer sequencer;
   registry::Registry registry;
+  controllers::Controllers controllers;
   server::Signals signals;
   server::Authenticator authenticator;
   server::Health health;
@@ -181,6 +186,7 @@ Node::Node(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 /// Whoever may still have an answer to give gives it while those it goes to are there.
 Node::~Node() {
   parts_->web.Stop();
+  parts_->controllers.Stop();
   parts_->sequencer.Close();
   parts_->follower.Stop();
   parts_->workers.Stop();
@@ -213,6 +219,7 @@ base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> e
     }
     return tl::unexpected(std::move(error));
   }
+  parts->controllers.Start();
   return std::unique_ptr<Node>(new Node(std::move(parts)));
 }
 

@@ -1,0 +1,59 @@
+#include "controllers/controllers.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace berth::controllers {
+namespace {
+
+/// Enough to keep every engine busy, and a small part of what may wait in the sequencer.
+constexpr size_t kWritesAtOnce = 512;
+
+}  // namespace
+
+Controllers::Controllers(const Parts& parts, const base::SeededRandom& random)
+    : clock_(parts.clock),
+      wake_(std::make_shared<Wake>()),
+      writer_(parts.registry, wake_, kWritesAtOnce),
+      collector_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}),
+      terminator_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}, random),
+      feed_(parts.follower, parts.hub, {&collector_, &terminator_}, wake_, parts.clock, parts.log) {
+}
+
+Controllers::~Controllers() { Stop(); }
+
+void Controllers::Start() {
+  thread_ = std::thread([this] { Run(); });
+}
+
+void Controllers::Stop() {
+  stop_ = true;
+  wake_->Raise();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Controllers::Run() {
+  while (!stop_) {
+    if (!Pump()) wake_->WaitUntil(NextDue(), clock_);
+  }
+}
+
+bool Controllers::Pump() {
+  bool any = wake_->RunPosted();
+  any |= feed_.Read();
+  if (const std::optional<int64_t> told = feed_.Told()) {
+    any |= collector_.Work(*told);
+    any |= terminator_.Work();
+  }
+  return any;
+}
+
+base::SteadyTime Controllers::NextDue() const {
+  // What waits for changes to be read, or for room, is woken by these.
+  if (!feed_.Told() || !writer_.HasRoom()) return feed_.NextDue();
+  return std::min({feed_.NextDue(), collector_.NextDue(), terminator_.NextDue()});
+}
+
+}  // namespace berth::controllers

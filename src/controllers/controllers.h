@@ -1,0 +1,64 @@
+// What keeps the rest true in the background: garbage collection over owner references, and the end
+// of namespaces that are deleted. One thread, which sleeps while nothing changes; its writes go the
+// way of everybody's.
+//
+// Threads: Start and Stop from one, once each; Pump instead of them, from one at a time, where a
+// simulation decides when things happen.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "controllers/feed.h"
+#include "controllers/garbage_collector.h"
+#include "controllers/namespace_terminator.h"
+#include "controllers/wake.h"
+#include "controllers/writer.h"
+#include "registry/registry.h"
+#include "state/follower.h"
+#include "watch/hub.h"
+
+namespace berth::controllers {
+
+class Controllers {
+ public:
+  struct Parts {
+    registry::Registry& registry;
+    state::Follower& follower;  // Its first picture must be there.
+    watch::Hub& hub;
+    const base::Clock& clock;
+    base::Logger& log;
+  };
+
+  /// All parts must outlive it, or end all writes before they go.
+  Controllers(const Parts& parts, const base::SeededRandom& random);
+  ~Controllers();
+  Controllers(const Controllers&) = delete;
+  Controllers& operator=(const Controllers&) = delete;
+
+  void Start();
+  /// Writes that are under way go on; nobody hears of their end.
+  void Stop();
+
+  /// Does some of what there is to do now; whether there may be more.
+  bool Pump();
+  /// When there will be more, other than by changes and answers.
+  base::SteadyTime NextDue() const;
+
+ private:
+  void Run();
+
+  const base::Clock& clock_;
+  const WakePtr wake_;
+  Writer writer_;
+  GarbageCollector collector_;
+  NamespaceTerminator terminator_;
+  Feed feed_;
+  std::atomic<bool> stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace berth::controllers
