@@ -34,6 +34,7 @@ std::string Unescaped(std::string_view token) {
   return text;
 }
 
+// Nothing for what is deeper than any document, which may be as long as the patch.
 std::optional<Pointer> ParsePointer(std::string_view text) {
   Pointer pointer;
   if (text.empty()) return pointer;
@@ -42,6 +43,7 @@ std::optional<Pointer> ParsePointer(std::string_view text) {
   while (slash != std::string_view::npos) {
     text.remove_prefix(slash + 1);
     slash = text.find('/');
+    if (pointer.size() == kDeepestResult) return std::nullopt;
     pointer.push_back(Unescaped(text.substr(0, slash)));
   }
   return pointer;

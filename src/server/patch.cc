@@ -44,11 +44,12 @@ base::Result<Next> Stored(const Route& route, Next next) {
   return next;
 }
 
-/// Whether the patch can be read is told after whether there is anything to patch.
+/// Whether the patch can be read is told after whether there is anything to patch. It is read anew
+/// whenever it is its turn: what waits is the text, which is a small part of what becomes of it.
 registry::NextState Patching(const CallPtr& call, merge::PatchKind kind,
                              FieldValidation validation) {
-  return [call, patch = merge::Patch::Parse(kind, call->request.body, validation)](
-             const Value* current) -> base::Result<Next> {
+  return [call, kind, validation](const Value* current) -> base::Result<Next> {
+    const auto patch = merge::Patch::Parse(kind, call->request.body, validation);
     if (!patch) return tl::unexpected(patch.error());
     const registry::Served& served = call->route.served;
     auto patched = patch->Apply(Shown(served, *current), served.Kind());
@@ -59,9 +60,8 @@ registry::NextState Patching(const CallPtr& call, merge::PatchKind kind,
 }
 
 registry::NextState Applying(const Parts& parts, const CallPtr& call, const WriteOptions& options) {
-  return [call, options, &clock = parts.clock,
-          config = merge::ReadApplyConfig(call->request.body, options.validation)](
-             const Value* current) -> base::Result<Next> {
+  return [call, options, &clock = parts.clock](const Value* current) -> base::Result<Next> {
+    auto config = merge::ReadApplyConfig(call->request.body, options.validation);
     if (!config) return tl::unexpected(config.error());
     const registry::Served& served = call->route.served;
     const merge::FieldWrite write{.kind = served.Kind(),
@@ -72,7 +72,8 @@ registry::NextState Applying(const Parts& parts, const CallPtr& call, const Writ
                                 current == nullptr ? codec::Object() : Shown(served, *current),
                                 config->document);
     if (!applied) return tl::unexpected(std::move(applied.error()));
-    return Stored(call->route, {.object = *std::move(applied), .warnings = config->warnings});
+    return Stored(call->route,
+                  {.object = *std::move(applied), .warnings = std::move(config->warnings)});
   };
 }
 
