@@ -39,7 +39,6 @@ class Scenario:
         with open(expected, encoding="utf-8") as file:
             self.answers = file.read()
         self.name = document["name"]
-        self.methods = {step.get("method", "GET") for step in document["steps"]}
         self.paths = [step.get("path", "") for step in document["steps"]]
 
     def waits_for(self):
@@ -48,7 +47,6 @@ class Scenario:
 
 # What the server does not have yet, and how to tell that a scenario needs it.
 NEEDS = {
-    "PATCH": lambda scenario: "PATCH" in scenario.methods,
     "ServiceCIDR and IPAddress": lambda scenario: (
         any("networking.k8s.io" in path for path in scenario.paths) or
         '"networking.k8s.io' in scenario.answers and any(
