@@ -89,6 +89,15 @@ std::string GoQuoted(std::string_view text) {
   return out += '"';
 }
 
+std::optional<Invisible> FirstInvisible(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const Rune rune = FirstRune(text.substr(i));
+    if (rune.valid && IsInvisible(rune.value)) return Invisible{rune.value, i};
+    i += rune.size;
+  }
+  return std::nullopt;
+}
+
 std::string ToVisible(std::string_view text) {
   std::string out;
   while (!text.empty()) {

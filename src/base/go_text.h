@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,13 @@ std::string_view GoTrimSpace(std::string_view text);
 /// that are not UTF-8. Go escapes all that Unicode does not call printable; here it is what comes
 /// along when text is pasted (controls, spaces other than ' ', directions, joiners).
 std::string GoQuoted(std::string_view text);
+
+/// A character that GoQuoted would escape because nobody would see it.
+struct Invisible {
+  char32_t value;
+  size_t position;  // In bytes.
+};
+std::optional<Invisible> FirstInvisible(std::string_view text);
 
 /// Text from elsewhere made safe to print on a terminal: a '?' for whatever GoQuoted would escape
 /// because nobody would see it, U+FFFD for a byte that is not UTF-8.

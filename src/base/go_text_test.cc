@@ -52,6 +52,12 @@ TEST(GoTextTest, WhatNobodyWouldSeeIsMadeVisible) {
             "a\uFFFDb");
 }
 
+TEST(GoText, TheFirstThatNobodyWouldSee) {
+  EXPECT_EQ(FirstInvisible("aé \xff\xe2\x80"), std::nullopt);
+  EXPECT_EQ(FirstInvisible("aé\u202e\n")->value, U'\u202e');
+  EXPECT_EQ(FirstInvisible("aé\u202e\n")->position, 3U);
+}
+
 TEST(GoText, OnlyVisibleIsCutBetweenCharacters) {
   EXPECT_EQ(OnlyVisible("ku\x1b\nbectl \u202e1", 100), "kubectl 1");
   EXPECT_EQ(OnlyVisible("a\xff", 100), "a\uFFFD");

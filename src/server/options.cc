@@ -128,16 +128,6 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
   return all.front() == '-' ? -total : total;
 }
 
-/// Control characters; what else Go does not print is not looked for.
-std::optional<std::string> UnprintableIn(std::string_view text) {
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<uint8_t>(text[i]);
-    if (byte >= 0x20 && byte != 0x7f) continue;
-    return fmt::format("invalid character U+{:04X} (at position {})", byte, i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 base::Result<int64_t> ParseInt(std::string_view text) {
@@ -248,11 +238,15 @@ base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_vie
         InvalidOption(kind, "fieldManager", "FieldValueTooLong",
                       fmt::format("Too long: may not be more than {} bytes", kMaxManager)));
   }
-  if (const auto why = UnprintableIn(options.field_manager)) {
-    return tl::unexpected(InvalidOption(
-        kind, "fieldManager", "FieldValueInvalid",
-        fmt::format("Invalid value: {}: {}", base::GoQuoted(options.field_manager), *why)));
+  if (const auto found = base::FirstInvisible(options.field_manager)) {
+    return tl::unexpected(
+        InvalidOption(kind, "fieldManager", "FieldValueInvalid",
+                      fmt::format("Invalid value: {}: invalid character U+{:04X} (at position {})",
+                                  base::GoQuoted(options.field_manager),
+                                  static_cast<uint32_t>(found->value), found->position)));
   }
+  // What is not UTF-8 would not come back from the store as the same name.
+  options.field_manager = base::ToVisible(options.field_manager);
   return options;
 }
 

@@ -91,6 +91,11 @@ TEST(WriteOptions, DryRunAndValidation) {
   EXPECT_FALSE(ParseWriteOptions(Query("fieldManager=" + std::string(129, 'x')), "CreateOptions"));
   EXPECT_THAT(ParseWriteOptions(Query("fieldManager=a%0ab"), "CreateOptions").error().message,
               HasSubstr("fieldManager: Invalid value: \"a\\nb\": invalid character U+000A"));
+  EXPECT_THAT(
+      ParseWriteOptions(Query("fieldManager=%c3%a9%e2%80%ae"), "CreateOptions").error().message,
+      HasSubstr("invalid character U+202E (at position 2)"));
+  EXPECT_EQ(ParseWriteOptions(Query("fieldManager=a%ff"), "CreateOptions")->field_manager,
+            "a\uFFFD");
 }
 
 TEST(Timeout, IsAGoDuration) {
