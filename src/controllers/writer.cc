@@ -7,6 +7,12 @@
 #include "registry/errors.h"
 
 namespace berth::controllers {
+namespace {
+
+/// As whom the server writes for itself.
+constexpr const char* kManager = "berth";
+
+}  // namespace
 
 Writer::Writer(registry::Registry& registry, WakePtr wake, size_t max)
     : registry_(registry), wake_(std::move(wake)), max_(max) {}
@@ -37,7 +43,7 @@ void Writer::Update(registry::Target target, registry::Door door, std::string ui
     return out;
   };
   registry_.Update(std::move(target), {.door = door, .way = registry::Way::kPatch}, std::move(next),
-                   {}, Answer(std::move(done)));
+                   {.manager = kManager}, Answer(std::move(done)));
 }
 
 }  // namespace berth::controllers

@@ -177,7 +177,7 @@ void HandleDelete(const Parts& parts, const CallPtr& call) {
   if (!request) return call->Fail(request.error());
   const bool object_back = call->route.served.row->strategy.delete_returns_object;
   registry::Done done = AnswerObject(parts, call, *form);
-  if (!object_back && form->transform == Transform::kNone) {
+  if (!object_back) {
     done = [call, form = *form, shown = std::move(done)](base::Result<registry::Outcome> outcome) {
       if (!outcome || outcome->written.kind != Written::Kind::kDeleted) {
         return shown(std::move(outcome));

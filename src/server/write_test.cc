@@ -64,6 +64,9 @@ TEST_F(WriteTest, DeleteOfOtherKindsAnswersWithAStatus) {
             R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":)"
             R"({"name":"l","group":"coordination.k8s.io","kind":"leases","uid":")" +
                 std::string(codec::StringAt(made.Json(), "metadata", "uid")) + "\"}}\n");
+  Post(leases, "{'metadata':{'name':'l'}}");
+  EXPECT_EQ(Delete(leases + "/l", {}, {.accept = kPartial}).Text("kind"), "Status")
+      << "which has no metadata of its own";
   EXPECT_EQ(Delete("/api/v1/namespaces/shop").Text("kind"), "Namespace");
 }
 

@@ -142,7 +142,7 @@ struct Node::Parts {
     const registry::Served served{.row = &kinds.NamespaceRow(),
                                   .view = kinds.NamespaceRow().views.data()};
     codec::Value object = codec::Object{{"metadata", codec::Object{{"name", name}}}};
-    registry.Create({.served = served, .name = name}, std::move(object), {},
+    registry.Create({.served = served, .name = name}, std::move(object), {.manager = "berth"},
                     [&made](base::Result<registry::Outcome> outcome) {
                       if (!outcome && outcome.error().reason != Reason::kAlreadyExists) {
                         return made.set_value(tl::unexpected(outcome.error()));
