@@ -17,6 +17,10 @@ namespace {
 using codec::Value;
 using registry::Next;
 
+/// Larger patches are for a worker, as are those of operations, which can ask for much in few
+/// words.
+constexpr size_t kQuickPatch = size_t{64} << 10;
+
 constexpr std::string_view kApplyType = "application/apply-patch+yaml";
 
 std::string_view TypeOf(const Call& call) {
@@ -93,11 +97,16 @@ void HandlePatch(const Parts& parts, const CallPtr& call) {
   const auto kind = PatchKindOf(TypeOf(*call));
   const auto options = ParsePatchOptions(call->query, !kind);
   if (!options) return call->Fail(options.error());
-  parts.registry.Update(
-      TargetOf(call->route),
-      {.door = call->route.Door(), .way = kind ? registry::Way::kPatch : registry::Way::kApply},
-      kind ? Patching(call, *kind, options->validation) : Applying(parts, call, *options),
-      Common(*call, *options), AnswerObject(parts, call, *form));
+  const auto update = [parts, call, form = *form, kind, options = *options] {
+    parts.registry.Update(
+        TargetOf(call->route),
+        {.door = call->route.Door(), .way = kind ? registry::Way::kPatch : registry::Way::kApply},
+        kind ? Patching(call, *kind, options.validation) : Applying(parts, call, options),
+        Common(*call, options), AnswerObject(parts, call, form));
+  };
+  const bool quick = kind != merge::PatchKind::kJson && call->request.body.size() <= kQuickPatch;
+  if (quick) return update();
+  if (!parts.workers.Run(update)) call->Fail(base::TooManyRequests());
 }
 
 }  // namespace berth::server

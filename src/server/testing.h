@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -181,7 +182,12 @@ class ServerTest : public ::testing::Test {
   }
 
   Reply Call(const std::string& line, std::string body = {}, const With& with = {}) {
-    const Reply reply = Answer(Send(line, std::move(body), with));
+    const uint32_t stream = Send(line, std::move(body), with);
+    Reply reply = Answer(stream);
+    for (int i = 0; reply.code == 0 && i < 5000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // A worker is at it.
+      reply = Answer(stream);
+    }
     EXPECT_NE(reply.code, 0) << "no answer: " << line;
     return reply;
   }
