@@ -26,14 +26,21 @@ base::Result<codec::Decoded> Decode(Media media, std::string_view body, const ap
   return codec::DecodeJson(body, message, options);
 }
 
+/// Where Kubernetes' own type for a group's kinds lives, which its message names.
+std::string_view GoPackage(std::string_view group) {
+  if (group.empty() || group == "events.k8s.io") return "core";
+  return group.substr(0, group.find('.'));
+}
+
 /// kind and apiVersion may be left out; if they are there, they must be the path's.
 std::optional<base::Error> CheckIdentity(const codec::Decoded& decoded, const api::Kind& kind) {
   if (!decoded.kind.empty() && decoded.kind != kind.kind) {
     return base::Error{
         .reason = base::Reason::kBadRequest,
         .message = fmt::format("{} in version \"{}\" cannot be handled as a {}: converting "
-                               "(v1.{}) to (core.{}): unknown conversion",
-                               decoded.kind, kind.version, kind.kind, decoded.kind, kind.kind)};
+                               "(v1.{}) to ({}.{}): unknown conversion",
+                               decoded.kind, kind.version, kind.kind, decoded.kind,
+                               GoPackage(kind.group), kind.kind)};
   }
   if (!decoded.api_version.empty() && decoded.api_version != kind.api_version) {
     return base::Error{.reason = base::Reason::kBadRequest,

@@ -307,7 +307,7 @@ class Stream {
                              ? std::to_string(codec::IntAt(*object, "code"))
                              : std::string(codec::StringAt(*object, "metadata", "name"));
       const auto version = codec::StringAt(*object, "metadata", "resourceVersion");
-      if (!version.empty()) text += "@" + std::string(version);
+      if (!version.empty()) text.append("@").append(version);
       lines.push_back(type + " " + text);
     }
     return lines;

@@ -14,7 +14,6 @@
 namespace {
 
 using berth::base::Reason;
-using berth::server::ListOptions;
 using berth::server::Query;
 using berth::server::VersionMatch;
 
