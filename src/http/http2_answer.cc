@@ -189,11 +189,12 @@ void Http2::OnDeadline(base::SteadyTime now) {
     Terminate(NGHTTP2_PROTOCOL_ERROR);
     return;
   }
+  // First, because the stream that wanted it may be gone: a time that is over must not stay.
+  if (next_wake_ && now >= *next_wake_) WakeDue(now);
   if (exchanges_.empty()) {
     if (now >= idle_since_ + env_.limits.idle) Terminate(NGHTTP2_NO_ERROR);
     return;
   }
-  if (next_wake_ && now >= *next_wake_) WakeDue(now);
   if (now >= swept_ + SweepPeriod()) Sweep(now);
 }
 

@@ -39,12 +39,13 @@ struct Fixture {
                            .body = request.method + " " + request.path + " " + request.body});
     };
   }
-  std::shared_ptr<ScriptSource::Script> StartStream(const std::string& path = "/") {
+  std::shared_ptr<ScriptSource::Script> StartStream(seconds wake = seconds(0)) {
     auto script = std::make_shared<ScriptSource::Script>();
+    if (wake > seconds(0)) script->wake_at = stage.clock.Steady() + wake;
     stage.handler = [this, script](uint32_t stream, const Request&) {
       http.Stream(stream, {}, std::make_unique<ScriptSource>(script));
     };
-    last = client.Ask("GET", path);
+    last = client.Ask("GET", "/");
     Talk();
     stage.handler = nullptr;
     return script;
@@ -255,18 +256,22 @@ TEST(Http2, StreamsWhatIsThereAndWaits) {
 
 TEST(Http2, PullsAgainAtTheTimeTheSourceNames) {
   Fixture f;
-  const auto script = std::make_shared<ScriptSource::Script>();
-  script->wake_at = f.stage.clock.Steady() + seconds(5);
-  f.stage.handler = [&](uint32_t stream, const Request&) {
-    f.http.Stream(stream, {}, std::make_unique<ScriptSource>(script));
-  };
-  const int32_t id = f.client.Ask("GET", "/");
-  f.Talk();
+  const auto script = f.StartStream(seconds(5));
   EXPECT_EQ(f.http.Deadline(), script->wake_at);
   script->text = "bookmark";
   f.stage.Pass(f.http, seconds(5));
   f.Talk();
-  EXPECT_EQ(f.client.answer(id).body, "bookmark");
+  EXPECT_EQ(f.client.answer(f.last).body, "bookmark");
+}
+
+TEST(Http2, ForgetsTheTimeThatAStreamNamedWhichIsGone) {
+  Fixture f;
+  f.StartStream(seconds(5));
+  f.client.Reset(f.last);
+  f.Talk();
+  f.stage.Pass(f.http, seconds(5));
+  // Its thread would ask again at once otherwise, for as long as the connection stays.
+  EXPECT_GT(f.http.Deadline(), f.stage.clock.Steady());
 }
 
 TEST(Http2, EndsAStreamThatTheClientResets) {
