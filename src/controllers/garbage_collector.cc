@@ -41,6 +41,12 @@ void Unblock(Value& object) {
   }
 }
 
+/// It meets all writes alike, and is told elsewhere.
+bool IsOfTheStore(Reason reason) {
+  return reason == Reason::kTooManyRequests || reason == Reason::kServiceUnavailable ||
+         reason == Reason::kTimeout || reason == Reason::kServerTimeout;
+}
+
 void Finish(Value& object, std::string_view finalizer) {
   if (!registry::IsBeingDeleted(object)) return;
   Erase(object, "finalizers",
@@ -192,7 +198,7 @@ void GarbageCollector::OnFailure(const std::string& key, const base::Error& erro
   // It has changed since it was looked at.
   if (error.reason == Reason::kConflict) return queue_.Add(key);
   const bool first = queue_.Retry(key, context_.clock.Steady());
-  if (!first || error.reason == Reason::kTooManyRequests) return;
+  if (!first || IsOfTheStore(error.reason)) return;
   context_.log.Warn("cannot do yet what an object's owners or dependents ask for",
                     {{"object", key}, {"error", error.message}});
 }

@@ -14,8 +14,10 @@ namespace {
 using base::Reason;
 using codec::Value;
 
-constexpr size_t kPortion = 1024;  // Objects that are looked at together.
-constexpr size_t kTurn = 128;      // Deletes until another namespace may go on.
+// Objects that are looked at together: many more than are written at once, so that servers that
+// go through the same ones rarely have the same one in hand.
+constexpr size_t kPortion = 8192;
+constexpr size_t kTurn = 128;  // Deletes until another namespace may go on.
 // Going through what is held takes time, so it is not done for every change of it.
 constexpr std::chrono::seconds kPassInterval{1};
 constexpr int kIdlePart = 20;  // Times as long as the last one took.
@@ -117,6 +119,7 @@ void NamespaceTerminator::GoThrough(const EndingPtr& ending, const state::Snapsh
     }
     const state::ObjectPtr object = std::move(ending->portion.back());
     ending->portion.pop_back();
+    if (snapshot.Find(object->Key()) == nullptr) continue;  // Another server was faster.
     Remove(ending, *object);
     ++begun;
   }
