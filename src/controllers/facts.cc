@@ -18,7 +18,6 @@ using codec::Value;
 // label may have such a key too.
 constexpr std::string_view kUid = R"("uid":")";
 constexpr std::string_view kOwners = R"("ownerReferences":)";
-constexpr std::string_view kDeleted = R"("deletionTimestamp":)";
 
 /// For a million objects: the C library's search is several times faster than the standard's.
 bool Mentions(std::string_view text, std::string_view what) {
@@ -45,10 +44,6 @@ std::string_view UidOf(const state::Object& object) {
   return rest.substr(0, rest.find('"'));
 }
 
-bool MayBeDeleted(const state::Object& object) {
-  return Mentions(object.TextWithoutManagedFields(), kDeleted);
-}
-
 bool MayWaitForDependents(const state::Object& object) {
   const std::string_view text = object.TextWithoutManagedFields();
   return Mentions(text, registry::kForegroundFinalizer) ||
@@ -70,7 +65,7 @@ std::optional<Facts> FactReader::Read(const state::Object& object) const {
   const registry::Row& row = kinds_.Rows()[object.Resource()];
   if (row.strategy.owns_nothing) return std::nullopt;
   const std::string_view text = object.TextWithoutManagedFields();
-  if (!Mentions(text, kOwners) && !Mentions(text, kDeleted)) return std::nullopt;
+  if (!Mentions(text, kOwners) && !registry::MayBeDeleted(object)) return std::nullopt;
   const auto value = registry::DecodeWithoutManagedFields(row, object);
   if (!value) return std::nullopt;
   Facts facts{.uid = std::string(codec::StringAt(*value, "metadata", "uid")),
@@ -108,7 +103,7 @@ OwnerState FactReader::StateOf(const Reference& reference, const state::Snapshot
     return undecodable_(reference.owner) ? OwnerState::kUnknown : OwnerState::kAbsent;
   }
   if (UidOf(*owner) != reference.uid) return OwnerState::kAbsent;
-  if (!MayBeDeleted(*owner) || !MayWaitForDependents(*owner)) return OwnerState::kSolid;
+  if (!registry::MayBeDeleted(*owner) || !MayWaitForDependents(*owner)) return OwnerState::kSolid;
   const std::optional<Facts> facts = Read(*owner);
   if (facts && facts->waits == Waits::kForeground) return OwnerState::kWaiting;
   if (facts && facts->waits == Waits::kOrphan) return OwnerState::kOrphaning;

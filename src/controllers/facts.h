@@ -53,10 +53,8 @@ enum class OwnerState : uint8_t {
 /// Valid as long as the object.
 std::string_view UidOf(const state::Object& object);
 
-/// Of an object that is being deleted, or may look so; the text alone does not tell for sure.
-bool MayBeDeleted(const state::Object& object);
-
-/// Whether one of the finalizers that speak of dependents may be among its own; likewise.
+/// Whether one of the finalizers that speak of dependents may be among its own; the text alone does
+/// not tell for sure.
 bool MayWaitForDependents(const state::Object& object);
 
 class FactReader {

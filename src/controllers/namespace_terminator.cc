@@ -59,9 +59,7 @@ void NamespaceTerminator::OnNamespace(const state::Object& object, bool gone) {
     endings_.erase(name);
     return queue_.Forget(name);
   }
-  if (!MayBeDeleted(object)) return;
-  const auto value = registry::DecodeWithoutManagedFields(kinds_.NamespaceRow(), object);
-  if (!value || !registry::IsBeingDeleted(*value)) return;
+  if (!registry::IsBeingDeleted(kinds_.NamespaceRow(), object)) return;
   EndingPtr& ending = endings_[name];
   if (ending == nullptr || ending->uid != UidOf(object)) {
     ending = std::make_shared<Ending>();
@@ -136,7 +134,8 @@ bool NamespaceTerminator::TakePortion(Ending& ending, const state::Snapshot& sna
       // What is being deleted needs nothing more, unless it waits for its dependents: as they all
       // go, it shall not.
       const state::Object& object = *at.Get();
-      if (!MayBeDeleted(object) || MayWaitForDependents(object)) ending.portion.push_back(at.Get());
+      if (!registry::MayBeDeleted(object) || MayWaitForDependents(object))
+        ending.portion.push_back(at.Get());
     }
     if (at.Valid()) {
       ending.from = at.Get()->Key();

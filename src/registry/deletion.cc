@@ -1,6 +1,7 @@
 #include "registry/deletion.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include <algorithm>
 #include <string>
@@ -28,6 +29,21 @@ base::Error PreconditionFailed(const Target& target, std::string_view why) {
 
 bool IsBeingDeleted(const Value& object) {
   return codec::HasAt(object, "metadata", "deletionTimestamp");
+}
+
+bool MayBeDeleted(const state::Object& object) {
+  // A quote inside a JSON string has a backslash before it, so it is found only as a key; but a
+  // label may have that key too. The C library's search is several times faster than the
+  // standard's.
+  constexpr std::string_view kMember = R"("deletionTimestamp":)";
+  const std::string_view text = object.TextWithoutManagedFields();
+  return memmem(text.data(), text.size(), kMember.data(), kMember.size()) != nullptr;
+}
+
+bool IsBeingDeleted(const Row& row, const state::Object& object) {
+  if (!MayBeDeleted(object)) return false;
+  const auto value = DecodeWithoutManagedFields(row, object);
+  return value && IsBeingDeleted(*value);
 }
 
 bool HasFinalizers(const Row& row, const Value& object) {

@@ -16,6 +16,11 @@ inline constexpr std::string_view kOrphanFinalizer = "orphan";
 
 bool IsBeingDeleted(const codec::Value& object);
 
+/// Whether an object of the picture may be: without decoding, the text alone does not tell for
+/// sure.
+bool MayBeDeleted(const state::Object& object);
+bool IsBeingDeleted(const Row& row, const state::Object& object);
+
 /// Whether somebody has still to agree that it goes.
 bool HasFinalizers(const Row& row, const codec::Value& object);
 

@@ -103,9 +103,7 @@ std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
                        .check = [target, shown_name, &row](
                                     const state::ObjectPtr& found) -> std::optional<base::Error> {
                          if (found == nullptr) return NotFound(*row.kind, target.name_space);
-                         const auto name_space = DecodeWithoutManagedFields(row, *found);
-                         if (!name_space) return name_space.error();
-                         if (IsBeingDeleted(*name_space)) return Terminating(target, shown_name);
+                         if (IsBeingDeleted(row, *found)) return Terminating(target, shown_name);
                          return std::nullopt;
                        }};
 }
@@ -235,9 +233,8 @@ base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
   }
   const Row& row = *creation.target.served.row;
   if (current != nullptr) {
-    const auto there = DecodeWithoutManagedFields(row, *current);
     return tl::unexpected(AlreadyExists(creation.target.served.Kind(), creation.target.name,
-                                        there && IsBeingDeleted(*there)));
+                                        IsBeingDeleted(row, *current)));
   }
   return PutDecision(row, creation.object);
 }
