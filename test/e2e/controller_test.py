@@ -87,7 +87,8 @@ class Driver:
         if kind < 0.7:
             self.write("PATCH", path, {"metadata": {"labels": {"want": str(want)}}}, MERGE)
         elif kind < 0.8:
-            self.write("PATCH", f"{path}?fieldManager=driver&force=true", service(name, want), APPLY)
+            query = "?fieldManager=driver&force=true"
+            self.write("PATCH", path + query, service(name, want), APPLY)
         elif kind < 0.9:
             found = self.ask("GET", path)
             if found:

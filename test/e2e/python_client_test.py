@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Debian's python3-kubernetes against `berth serve`: objects, patches, pages, watches and errors."""
+"""Debian's python3-kubernetes against `berth serve`: objects, patches, lists, watches, errors."""
 
 import datetime
 import json
@@ -160,7 +160,8 @@ class PatchTest(PythonCase):
 
     def setUp(self):
         super().setUp()
-        self.made = self.core.create_namespaced_service(self.namespace, service("web", tier="front"))
+        self.made = self.core.create_namespaced_service(self.namespace,
+                                                        service("web", tier="front"))
 
     def patch(self, body, **more):
         return self.core.patch_namespaced_service("web", self.namespace, body, **more)

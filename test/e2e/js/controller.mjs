@@ -1,6 +1,6 @@
 // A controller: what the label `want` of a Service asks for, it writes to the annotation `have`. It
 // keeps account of what it was told and what it wrote, and goes on when the server goes away. Over
-// standard input it is asked for its cache ("state") and its account ("report"), and told to "stop".
+// standard input it is asked for its cache ("state") and its account ("report"), and to "stop".
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as k8s from '@kubernetes/client-node';
