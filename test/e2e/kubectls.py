@@ -186,5 +186,5 @@ class Verbs:
         def text(path):
             with open(path, encoding="utf-8") as file:
                 return file.read()
-        wait_for(lambda: re.search(r"watch=true.* 200 OK", text(paths[1])))
+        wait_for(lambda: re.search(r"watch=true.*\b200 OK", text(paths[1])))
         return process, lambda: text(paths[0])
