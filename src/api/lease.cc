@@ -36,7 +36,8 @@ constexpr FieldTable kLeaseSpecFields(std::to_array<Field>({
      .number = 6,
      .presence = Presence::kOmitNil,
      .go_type = "v1.CoordinatedLeaseStrategy",
-     .description = "How the holder is chosen in coordinated leader election."},
+     .description = "How the holder is chosen in coordinated leader election, such as "
+                    "OldestEmulationVersion."},
     {.name = "preferredHolder",
      .number = 7,
      .presence = Presence::kOmitNil,
@@ -49,7 +50,7 @@ constexpr FieldTable kLeaseFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
-     .description = "What every stored object has."},
+     .description = "Name, labels, annotations, and what the server notes of the object."},
     {.name = "spec",
      .number = 2,
      .type = Type::kMessage,

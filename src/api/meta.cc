@@ -42,7 +42,10 @@ constexpr FieldTable kOwnerReferenceFields(std::to_array<Field>({
 }));
 
 constexpr FieldTable kManagedFieldsEntryFields(std::to_array<Field>({
-    {.name = "manager", .number = 1, .description = "Who manages these fields."},
+    {.name = "manager",
+     .number = 1,
+     .description = "Who manages these fields: the field manager that a write named, or else the "
+                    "program it came from."},
     {.name = "operation",
      .number = 2,
      .go_type = "v1.ManagedFieldsOperationType",
@@ -94,7 +97,8 @@ constexpr FieldTable kObjectMetaFields(std::to_array<Field>({
     {.name = "generation",
      .number = 7,
      .type = Type::kInt64,
-     .description = "Counts the changes of what the object asks for. Set by the server."},
+     .description = "Counts the changes of what the object asks for; kept for some kinds only. Set "
+                    "by the server."},
     {.name = "creationTimestamp",
      .number = 8,
      .type = Type::kTime,

@@ -66,7 +66,7 @@ constexpr FieldTable kNamespaceFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
-     .description = "What every stored object has."},
+     .description = "Name, labels, annotations, and what the server notes of the object."},
     {.name = "spec",
      .number = 2,
      .type = Type::kMessage,

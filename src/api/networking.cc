@@ -38,7 +38,7 @@ constexpr FieldTable kServiceCidrFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
-     .description = "What every stored object has."},
+     .description = "Name, labels, annotations, and what the server notes of the object."},
     {.name = "spec",
      .number = 2,
      .type = Type::kMessage,
@@ -81,7 +81,8 @@ constexpr FieldTable kIpAddressFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
-     .description = "What every stored object has. The name is the address in its canonical form."},
+     .description = "Name, labels, annotations, and what the server notes of the object. The name "
+                    "is the address in its canonical form."},
     {.name = "spec",
      .number = 2,
      .type = Type::kMessage,

@@ -80,7 +80,8 @@ constexpr FieldTable kServiceSpecFields(std::to_array<Field>({
      .list_keys = kPortKeys,
      .patch_merge_key = "port",
      .patch_strategy = "merge",
-     .description = "The ports of the Service."},
+     .description = "The ports of the Service, told apart by number and protocol. Only a headless "
+                    "Service and one of type ExternalName may have none."},
     {.name = "selector",
      .number = 2,
      .shape = Shape::kMap,
@@ -145,7 +146,8 @@ constexpr FieldTable kServiceSpecFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kOmitNil,
      .message = &kSessionAffinityConfig,
-     .description = "The settings of session affinity."},
+     .description =
+         "For how long a client comes to the same Pod, when sessionAffinity is ClientIP."},
     {.name = "ipFamilies",
      .number = 19,
      .shape = Shape::kList,
@@ -190,7 +192,7 @@ constexpr FieldTable kPortStatusFields(std::to_array<Field>({
      .type = Type::kInt32,
      .presence = Presence::kAlways,
      .required = true,
-     .description = "The port."},
+     .description = "The port of the Service."},
     {.name = "protocol",
      .number = 2,
      .presence = Presence::kAlways,
@@ -200,7 +202,8 @@ constexpr FieldTable kPortStatusFields(std::to_array<Field>({
     {.name = "error",
      .number = 3,
      .presence = Presence::kOmitNil,
-     .description = "What is wrong with the port, as a CamelCase word or a qualified name."},
+     .description = "What is wrong with the port, as a CamelCase word or a qualified name. Left "
+                    "out when nothing is."},
 }));
 
 constexpr FieldTable kLoadBalancerIngressFields(std::to_array<Field>({
@@ -256,7 +259,7 @@ constexpr FieldTable kServiceFields(std::to_array<Field>({
      .type = Type::kMessage,
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
-     .description = "What every stored object has."},
+     .description = "Name, labels, annotations, and what the server notes of the object."},
     {.name = "spec",
      .number = 2,
      .type = Type::kMessage,
