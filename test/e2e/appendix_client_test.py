@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What kubectl 1.32 sends, command by command, and what it relies upon in the answers.
 
-Every test runs over HTTP/1.1 and over HTTP/2. PATCH, and what needs it, is not among them yet.
+Every test runs over HTTP/1.1 and over HTTP/2. Patches are in appendix_patch_test.py.
 """
 
 import datetime
@@ -11,63 +11,11 @@ import unittest
 from urllib.parse import quote
 
 import requests_1_32 as kubectl
-from requests_1_32 import ANY, DISCOVERY, JSON, PROTOBUF, PROTOBUF_OR_JSON, TABLE
-from harness import SharedServerCase
+from requests_1_32 import (ANY, CREATE, DISCOVERY, JSON, PROTOBUF, PROTOBUF_OR_JSON, TABLE,
+                           KubectlCase, service)
 
-CREATE = "fieldManager=kubectl-create&fieldValidation"
 SERVICE_COLUMNS = [("Name", 0), ("Type", 0), ("Cluster-IP", 0), ("External-IP", 0), ("Port(s)", 0),
                    ("Age", 0), ("Selector", 1)]
-
-
-def service(name, labels=None, **spec):
-    return {"apiVersion": "v1", "kind": "Service",
-            "metadata": {"name": name, "labels": labels or {"app": name}},
-            "spec": {"clusterIP": "None", "selector": {"app": name},
-                     "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080}], **spec}}
-
-
-class KubectlCase(SharedServerCase):
-    """`kubectl COMMAND`: send() is one of its requests, watch() one that goes on."""
-
-    CLIENT = None  # Of requests_1_32; the classes at the end have one.
-
-    def setUp(self):
-        super().setUp()
-        self.base = f"/api/v1/namespaces/{self.namespace}/services"
-        self.client = self.CLIENT(self.server)  # pylint: disable=not-callable
-        self.addCleanup(self.client.close)
-
-    def send(self, command, accept, method, path, body=None, code=200, chunked=False, **headers):
-        if isinstance(body, dict):
-            body = json.dumps(body).encode()
-            headers.setdefault("Content_Type", JSON)
-        reply = self.client.send(method, path, kubectl.kubectl_headers(command, accept, **headers),
-                                 body, chunked)
-        self.assertEqual(reply.code, code, reply)
-        return reply
-
-    def watch(self, accept, path):
-        stream = self.client.watch(path, kubectl.kubectl_headers("get", accept))
-        self.addCleanup(stream.close)
-        return stream
-
-    def create(self, *names, **more):
-        return [self.send("create", JSON, "POST", f"{self.base}?{CREATE}=Strict",
-                          service(name, **more), 201).json for name in names]
-
-    def status(self, reply, reason, message=None, media=JSON):
-        """The Status that kubectl prints."""
-        self.assertEqual(reply.media, media)
-        status = reply.json
-        self.assertEqual((status["kind"], status["code"], status["reason"]),
-                         ("Status", reply.code, reason))
-        if message:
-            self.assertEqual(status["message"], message)
-        return status
-
-    def rows(self, table):
-        self.assertEqual((table["kind"], table["apiVersion"]), ("Table", "meta.k8s.io/v1"))
-        return [row["cells"][0] for row in table["rows"]]
 
 
 class DiscoveryRequests(KubectlCase):
@@ -242,9 +190,12 @@ class ReadRequests(KubectlCase):
         self.send("create", JSON, "POST", path, {
             "metadata": {"name": "web.1"}, "involvedObject": about, "reason": "Started",
             "message": "up", "type": "Normal"}, 201)
-        query = quote(",".join(f"involvedObject.{key}={about[key]}"
-                               for key in ("name", "namespace", "kind", "uid")))
-        for selector in (f"fieldSelector={query}&", ""):
+        selectors = [""]
+        for keys in (("name", "namespace", "kind", "uid"),  # describe
+                     ("kind", "apiVersion", "name")):       # events --for
+            query = quote(",".join(f"involvedObject.{key}={about[key]}" for key in keys))
+            selectors.append(f"fieldSelector={query}&")
+        for selector in selectors:
             reply = self.send("events", PROTOBUF_OR_JSON, "GET", f"{path}?{selector}limit=500")
             self.assertEqual([event["message"] for event in reply.json["items"]], ["up"])
         other = quote("involvedObject.kind=Pod,involvedObject.apiVersion=v1")
@@ -435,12 +386,7 @@ class WriteRequests(KubectlCase):
 
 def load_tests(_loader, _tests, _pattern):
     """Each of the above once over each protocol."""
-    suite = unittest.TestSuite()
-    for client in (kubectl.Http1, kubectl.Http2):
-        for case in (DiscoveryRequests, ReadRequests, WatchRequests, WriteRequests):
-            made = type(f"{case.__name__}Over{client.__name__}", (case,), {"CLIENT": client})
-            suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(made))
-    return suite
+    return kubectl.over_both(DiscoveryRequests, ReadRequests, WatchRequests, WriteRequests)
 
 
 if __name__ == "__main__":

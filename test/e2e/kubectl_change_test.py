@@ -50,7 +50,8 @@ class Apply(kubectls.Verbs):
         path = self.file("web.json", changed(service("web"), targetPort=9090))
         self.assertEqual(self.good("apply", "-f", path), "service/web configured\n")
         web = self.read("web")
-        self.assertEqual(web["spec"]["ports"], [{"port": 80, "protocol": "TCP", "targetPort": 9090}])
+        self.assertEqual(web["spec"]["ports"],
+                         [{"port": 80, "protocol": "TCP", "targetPort": 9090}])
         self.assertEqual(web["metadata"]["uid"], made["metadata"]["uid"])
         applied = json.loads(web["metadata"]["annotations"][LAST_APPLIED])
         self.assertEqual(applied["spec"], {"selector": {"app": "web"},
@@ -90,8 +91,8 @@ class Apply(kubectls.Verbs):
         code, out, err = self.run_it("apply", "-f", path)
         self.assertEqual((code, out), (1, "lease.coordination.k8s.io/leader configured\n"
                                           "service/b configured\n"))
-        self.assertIn("spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive",
-                      err)
+        self.assertIn("spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, "
+                      "inclusive", err)
         self.assertEqual(self.read("leader", "leases")["spec"]["holderIdentity"], "you")
         self.assertEqual(self.read("b")["metadata"]["labels"], {"x": "y"})
 
@@ -237,7 +238,8 @@ class Apply(kubectls.Verbs):
         self.assertEqual(
             self.bad("apply", "--server-side", "--field-manager=" + 129 * "m", "-f",
                      self.file("web.json", new)),
-            'The PatchOptions "" is invalid: fieldManager: Too long: may not be more than 128 bytes')
+            'The PatchOptions "" is invalid: fieldManager: Too long: may not be more than 128 '
+            "bytes")
 
     def test_from_the_clients_side_to_the_servers(self):
         first = service("web", {"app": "web", "tier": "front"})
@@ -364,8 +366,8 @@ class DiffAndPatch(kubectls.Verbs):
                 ('[{"op":"remove","path":"/spec/nothing"}]', "json", rejected),
                 ('{"spec":{"ports":[{"port":0}]}}', "merge", 'The Service "web" is invalid: \n* '
                  + port % "port" + "\n* " + port % "targetPort"),
-                ('{"metadata":{"name":"other"}}', "strategic", "Error from server (BadRequest): the "
-                 "name of the object (other) does not match the name on the URL (web)"),
+                ('{"metadata":{"name":"other"}}', "strategic", "Error from server (BadRequest): "
+                 "the name of the object (other) does not match the name on the URL (web)"),
                 ('{"metadata":{"resourceVersion":"1"}}', "merge", "Error from server (Conflict): "
                  'Operation cannot be fulfilled on services "web": the object has been modified; '
                  "please apply your changes to the latest version and try again")):

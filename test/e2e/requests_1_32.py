@@ -10,8 +10,10 @@ import http.client
 import json
 import subprocess
 import tempfile
+import unittest
 
 import protobuf
+from harness import SharedServerCase
 
 JSON = "application/json"
 ANY = "application/json, */*"
@@ -24,6 +26,7 @@ DISCOVERY = ("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryLi
              "application/json")
 OLD_DISCOVERY = ("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,"
                  "application/json")
+CREATE = "fieldManager=kubectl-create&fieldValidation"
 OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 
@@ -222,3 +225,66 @@ def service_body(name, port, target, service_type="ClusterIP", cluster_ip=""):
 def delete_options_body(policy):
     """DeleteOptions as typed Go clients send them."""
     return envelope("v1", "DeleteOptions", message(None, None, None, policy))
+
+
+# Tests that send such requests.
+
+def service(name, labels=None, **spec):
+    return {"apiVersion": "v1", "kind": "Service",
+            "metadata": {"name": name, "labels": labels or {"app": name}},
+            "spec": {"clusterIP": "None", "selector": {"app": name},
+                     "ports": [{"port": 80, "protocol": "TCP", "targetPort": 8080}], **spec}}
+
+
+class KubectlCase(SharedServerCase):
+    """`kubectl COMMAND`: send() is one of its requests, watch() one that goes on."""
+
+    CLIENT = None  # Http1 or Http2: over_both gives it one.
+
+    def setUp(self):
+        super().setUp()
+        self.base = f"/api/v1/namespaces/{self.namespace}/services"
+        self.client = self.CLIENT(self.server)  # pylint: disable=not-callable
+        self.addCleanup(self.client.close)
+
+    def send(self, command, accept, method, path, body=None, code=200, chunked=False, **headers):
+        if isinstance(body, dict):
+            body = json.dumps(body).encode()
+            headers.setdefault("Content_Type", JSON)
+        reply = self.client.send(method, path, kubectl_headers(command, accept, **headers),
+                                 body, chunked)
+        self.assertEqual(reply.code, code, reply)
+        return reply
+
+    def watch(self, accept, path):
+        stream = self.client.watch(path, kubectl_headers("get", accept))
+        self.addCleanup(stream.close)
+        return stream
+
+    def create(self, *names, **more):
+        return [self.send("create", JSON, "POST", f"{self.base}?{CREATE}=Strict",
+                          service(name, **more), 201).json for name in names]
+
+    def status(self, reply, reason, message=None, media=JSON):
+        """The Status that kubectl prints."""
+        self.assertEqual(reply.media, media)
+        status = reply.json
+        self.assertEqual((status["kind"], status["code"], status["reason"]),
+                         ("Status", reply.code, reason))
+        if message:
+            self.assertEqual(status["message"], message)
+        return status
+
+    def rows(self, table):
+        self.assertEqual((table["kind"], table["apiVersion"]), ("Table", "meta.k8s.io/v1"))
+        return [row["cells"][0] for row in table["rows"]]
+
+
+def over_both(*cases):
+    """Each of the tests once over each protocol."""
+    suite = unittest.TestSuite()
+    for client in (Http1, Http2):
+        for case in cases:
+            made = type(f"{case.__name__}Over{client.__name__}", (case,), {"CLIENT": client})
+            suite.addTests(unittest.defaultTestLoader.loadTestsFromTestCase(made))
+    return suite
