@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -106,27 +107,33 @@ FieldErrors ValidateFinalizers(const codec::Value& object, const Path& path) {
   return errors;
 }
 
-FieldErrors ValidateManagedFields(const codec::Value& object, const Path& path) {
-  FieldErrors errors;
-  const codec::Array& entries = ArrayAt(object, "metadata", "managedFields");
-  for (size_t i = 0; i < entries.size(); ++i) {
-    const Path at = path.Index(i);
-    const std::string_view operation = StringAt(entries[i], "operation");
-    if (operation.empty()) {
-      errors.Required(at.Child("operation"), "must not be empty");
-    } else if (operation != "Apply" && operation != "Update") {
-      errors.NotSupported(at.Child("operation"), operation, {"Apply", "Update"});
-    }
-    const std::string_view type = StringAt(entries[i], "fieldsType");
-    if (!type.empty() && type != "FieldsV1") {
-      errors.Invalid(at.Child("fieldsType"), type, "must be `FieldsV1`");
-    }
-    errors.Append(ValidateFieldManager(StringAt(entries[i], "manager"), at.Child("manager")));
-    if (StringAt(entries[i], "subresource").size() > kMaxSubresource) {
-      errors.TooLong(at.Child("subresource"), kMaxSubresource);
-    }
+// Every write has such entries, so the path to one is made only when there is something to say.
+void ValidateManagedEntry(FieldErrors& errors, const codec::Value& entry,
+                          const std::function<Path(std::string_view)>& at) {
+  const std::string_view operation = StringAt(entry, "operation");
+  if (operation.empty()) {
+    errors.Required(at("operation"), "must not be empty");
+  } else if (operation != "Apply" && operation != "Update") {
+    errors.NotSupported(at("operation"), operation, {"Apply", "Update"});
   }
-  return errors;
+  const std::string_view type = StringAt(entry, "fieldsType");
+  if (!type.empty() && type != "FieldsV1") {
+    errors.Invalid(at("fieldsType"), type, "must be `FieldsV1`");
+  }
+  std::string_view manager = StringAt(entry, "manager");
+  if (manager.size() > kMaxManager) {
+    errors.TooLong(at("manager"), kMaxManager);
+    manager = {};
+  }
+  for (size_t i = 0; i < manager.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(manager[i]);
+    if (byte >= 0x20 && byte != 0x7f) continue;
+    errors.Invalid(at("manager"), manager,
+                   fmt::format("invalid character U+{:04X} (at position {})", byte, i));
+  }
+  if (StringAt(entry, "subresource").size() > kMaxSubresource) {
+    errors.TooLong(at("subresource"), kMaxSubresource);
+  }
 }
 
 void ValidateName(FieldErrors& errors, const codec::Value& object, NameRule rule) {
@@ -165,21 +172,6 @@ FieldErrors ValidateLabels(const codec::Object& labels, const Path& path) {
   return errors;
 }
 
-FieldErrors ValidateFieldManager(std::string_view manager, const Path& path) {
-  FieldErrors errors;
-  if (manager.size() > kMaxManager) {
-    errors.TooLong(path, kMaxManager);
-    return errors;
-  }
-  for (size_t i = 0; i < manager.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(manager[i]);
-    if (byte >= 0x20 && byte != 0x7f) continue;
-    errors.Invalid(path, manager,
-                   fmt::format("invalid character U+{:04X} (at position {})", byte, i));
-  }
-  return errors;
-}
-
 FieldErrors ValidateMetadataMaps(const codec::Value& object) {
   const Path path("metadata");
   FieldErrors errors = ValidateLabels(ObjectAt(object, "metadata", "labels"), path.Child("labels"));
@@ -190,7 +182,14 @@ FieldErrors ValidateMetadataMaps(const codec::Value& object) {
 }
 
 FieldErrors ValidateManagedEntries(const codec::Value& object) {
-  return ValidateManagedFields(object, Path("metadata.managedFields"));
+  FieldErrors errors;
+  const codec::Array& entries = ArrayAt(object, "metadata", "managedFields");
+  for (size_t i = 0; i < entries.size(); ++i) {
+    ValidateManagedEntry(errors, entries[i], [i](std::string_view field) {
+      return Path("metadata.managedFields").Index(i).Child(field);
+    });
+  }
+  return errors;
 }
 
 void RequireKnownFinalizer(FieldErrors& errors, const Path& path, std::string_view finalizer) {

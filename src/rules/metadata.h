@@ -52,9 +52,6 @@ FieldErrors ValidateUpdatedMetadata(const codec::Value& object, const codec::Val
 /// Keys and values of a map of labels; all errors have the map's path.
 FieldErrors ValidateLabels(const codec::Object& labels, const Path& path);
 
-/// The name of a field manager, of a request or in managedFields: not too long, no controls.
-FieldErrors ValidateFieldManager(std::string_view manager, const Path& path);
-
 /// Invalid with "field is immutable" if the two differ; a null value is an absent field.
 void RequireUnchanged(FieldErrors& errors, const Path& path, const codec::Value* now,
                       const codec::Value* before);

@@ -121,11 +121,10 @@ TEST(Metadata, ManagedFields) {
                   "bytes"));
 }
 
-TEST(Metadata, FieldManager) {
-  EXPECT_THAT(Lines(ValidateFieldManager("kubectl", Path("fieldManager"))), IsEmpty());
-  EXPECT_THAT(Lines(ValidateFieldManager("bad\a", Path("fieldManager"))),
-              ElementsAre("fieldManager: Invalid value: \"bad\\a\": invalid character U+0007 (at "
-                          "position 3)"));
+TEST(Metadata, ManagersCanBeRead) {
+  EXPECT_THAT(Create(With(R"('managedFields':[{'manager':'bad\u0007','operation':'Apply'}])")),
+              ElementsAre("metadata.managedFields[0].manager: Invalid value: \"bad\\a\": invalid "
+                          "character U+0007 (at position 3)"));
 }
 
 TEST(Metadata, EveryObjectMayHaveAnyNameThatFitsAPath) {
