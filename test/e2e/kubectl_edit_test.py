@@ -280,7 +280,8 @@ class Look(kubectls.Verbs):
         self.assertLessEqual({
             "Name": "web", "Namespace": self.namespace, "Labels": "app=web",
             "Annotations": "note: mine", "Selector": "app=web", "Type": "ClusterIP",
-            "Port": "<unset>  80/TCP", "TargetPort": "8080/TCP", "Endpoints": "<none>", "Session Affinity": "None",
+            "Port": "<unset>  80/TCP", "TargetPort": "8080/TCP", "Endpoints": "<none>",
+            "Session Affinity": "None",
             "Events": "<none>"}.items(), facts.items())
         facts = self.facts(self.good("describe", "ns", self.namespace))
         self.assertLessEqual({
