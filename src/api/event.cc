@@ -206,7 +206,7 @@ constexpr Message kObjectReference{.openapi_name = "io.k8s.api.core.v1.ObjectRef
                                    .atomic = true};
 
 constexpr Message kEventSource{.openapi_name = "io.k8s.api.core.v1.EventSource",
-                               .description = "Where an event comes from.",
+                               .description = "A program, and the node it runs on.",
                                .fields = kEventSourceFields.fields,
                                .by_number = kEventSourceFields.by_number,
                                .by_name = kEventSourceFields.by_name};

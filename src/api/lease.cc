@@ -61,11 +61,12 @@ constexpr FieldTable kLeaseFields(std::to_array<Field>({
 
 }  // namespace
 
-constexpr Message kLeaseSpec{.openapi_name = "io.k8s.api.coordination.v1.LeaseSpec",
-                             .description = "Who holds a lease, and until when.",
-                             .fields = kLeaseSpecFields.fields,
-                             .by_number = kLeaseSpecFields.by_number,
-                             .by_name = kLeaseSpecFields.by_name};
+constexpr Message kLeaseSpec{
+    .openapi_name = "io.k8s.api.coordination.v1.LeaseSpec",
+    .description = "The state of a lease. Holders write it; the server only keeps it.",
+    .fields = kLeaseSpecFields.fields,
+    .by_number = kLeaseSpecFields.by_number,
+    .by_name = kLeaseSpecFields.by_name};
 
 constexpr Message kLease{
     .openapi_name = "io.k8s.api.coordination.v1.Lease",

@@ -84,7 +84,7 @@ constexpr FieldTable kNamespaceFields(std::to_array<Field>({
 }  // namespace
 
 constexpr Message kNamespaceSpec{.openapi_name = "io.k8s.api.core.v1.NamespaceSpec",
-                                 .description = "What a namespace asks for.",
+                                 .description = "What keeps a namespace that has been deleted.",
                                  .fields = kNamespaceSpecFields.fields,
                                  .by_number = kNamespaceSpecFields.by_number,
                                  .by_name = kNamespaceSpecFields.by_name};

@@ -294,11 +294,12 @@ constexpr Message kSessionAffinityConfig{.openapi_name = "io.k8s.api.core.v1.Ses
                                          .by_number = kSessionAffinityConfigFields.by_number,
                                          .by_name = kSessionAffinityConfigFields.by_name};
 
-constexpr Message kServiceSpec{.openapi_name = "io.k8s.api.core.v1.ServiceSpec",
-                               .description = "What a Service asks for.",
-                               .fields = kServiceSpecFields.fields,
-                               .by_number = kServiceSpecFields.by_number,
-                               .by_name = kServiceSpecFields.by_name};
+constexpr Message kServiceSpec{
+    .openapi_name = "io.k8s.api.core.v1.ServiceSpec",
+    .description = "Which Pods a Service leads to, and by which addresses and ports.",
+    .fields = kServiceSpecFields.fields,
+    .by_number = kServiceSpecFields.by_number,
+    .by_name = kServiceSpecFields.by_name};
 
 constexpr Message kPortStatus{.openapi_name = "io.k8s.api.core.v1.PortStatus",
                               .description = "What became of one port at a load balancer.",
@@ -313,11 +314,12 @@ constexpr Message kLoadBalancerIngress{
     .by_number = kLoadBalancerIngressFields.by_number,
     .by_name = kLoadBalancerIngressFields.by_name};
 
-constexpr Message kLoadBalancerStatus{.openapi_name = "io.k8s.api.core.v1.LoadBalancerStatus",
-                                      .description = "The state of a load balancer.",
-                                      .fields = kLoadBalancerStatusFields.fields,
-                                      .by_number = kLoadBalancerStatusFields.by_number,
-                                      .by_name = kLoadBalancerStatusFields.by_name};
+constexpr Message kLoadBalancerStatus{
+    .openapi_name = "io.k8s.api.core.v1.LoadBalancerStatus",
+    .description = "The points at which a load balancer takes traffic.",
+    .fields = kLoadBalancerStatusFields.fields,
+    .by_number = kLoadBalancerStatusFields.by_number,
+    .by_name = kLoadBalancerStatusFields.by_name};
 
 constexpr Message kServiceStatus{.openapi_name = "io.k8s.api.core.v1.ServiceStatus",
                                  .description = "The present state of a Service.",
