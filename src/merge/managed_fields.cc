@@ -55,7 +55,7 @@ void TrackCreate(const FieldWrite& write, Value& created) {
                                        ResetFields(write.kind, write.subresource));
   if (writer.fields_v1.empty()) return;
   codec::Array entries;
-  entries.push_back(WriteManager(writer));
+  entries.push_back(WriteManager(std::move(writer)));
   codec::SetAt(created, {"metadata", "managedFields"}, std::move(entries));
 }
 

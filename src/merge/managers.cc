@@ -104,19 +104,20 @@ void MergeOldest(Managers& managers) {
 }  // namespace
 
 // Members in the order of the message, empty ones left out: canonical.
-Value WriteManager(const Manager& manager) {
+Value WriteManager(Manager manager) {
   std::vector<codec::Member> members;
   members.reserve(7);
-  const auto add = [&](const char* name, std::string_view text) {
-    if (!text.empty()) members.push_back({name, Value(text)});
+  const auto add = [&](const char* name, std::string text) {
+    if (!text.empty()) members.push_back({name, Value(std::move(text))});
   };
-  add("manager", manager.name);
-  add("operation", OperationOf(manager));
-  add("apiVersion", manager.api_version);
-  add("time", manager.time);
-  add("fieldsType", kFieldsType);
-  add("fieldsV1", manager.fields_v1.empty() ? WriteFieldsV1(manager.fields) : manager.fields_v1);
-  add("subresource", manager.subresource);
+  if (manager.fields_v1.empty()) manager.fields_v1 = WriteFieldsV1(manager.fields);
+  add("manager", std::move(manager.name));
+  add("operation", std::string(OperationOf(manager)));
+  add("apiVersion", std::move(manager.api_version));
+  add("time", std::move(manager.time));
+  add("fieldsType", std::string(kFieldsType));
+  add("fieldsV1", std::move(manager.fields_v1));
+  add("subresource", std::move(manager.subresource));
   return codec::Object::FromUnique(std::move(members));
 }
 

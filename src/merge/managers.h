@@ -41,7 +41,7 @@ using Managers = std::map<std::string, Manager>;
 base::Result<Managers> ReadManagers(const codec::Array& entries);
 
 /// One entry.
-codec::Value WriteManager(const Manager& manager);
+codec::Value WriteManager(Manager manager);
 
 /// In Kubernetes' order: by operation, time, name, version, subresource.
 codec::Array WriteManagers(const Managers& managers);
