@@ -64,7 +64,7 @@ class Writer {
  public:
   enum class Version : uint8_t { kAsItIs, kLeftOpen };
 
-  explicit Writer(Version version) : version_(version) { out_.reserve(1024); }
+  explicit Writer(Version version) : version_(version) { out_.reserve(2048); }
 
   std::string Take() { return std::move(out_); }
   size_t Size() const { return out_.size(); }

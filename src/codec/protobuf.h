@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/kinds.h"
 #include "api/schema.h"
 #include "base/result.h"
 #include "codec/value.h"
@@ -46,6 +47,9 @@ struct Envelope {
 base::Result<Envelope> DecodeEnvelope(std::string_view bytes);
 
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind, std::string_view raw);
+
+/// EncodeProto of an object of the kind in its envelope.
+std::string EncodeEnvelope(const Value& canonical, const api::Kind& kind, ProtoStyle style = {});
 
 /// Whether there are any in it, however deep.
 bool HasUnknownFields(const Value& value);

@@ -16,6 +16,8 @@ class Encoder {
 
   std::string Take() const { return out_.Take(); }
 
+  ProtoWriter& Out() { return out_; }
+
   void Message(const Value* value, const api::Message& message) {
     if (value != nullptr) {
       const Value* unknown = value->Find(kUnknownFields);
@@ -138,6 +140,21 @@ class Encoder {
   ProtoWriter out_;
 };
 
+template <typename Content>
+void PrependEnvelope(ProtoWriter& out, std::string_view api_version, std::string_view kind,
+                     const Content& prepend_content) {
+  out.PrependBytesField(4, {});  // contentType
+  out.PrependBytesField(3, {});  // contentEncoding
+  const size_t before_content = out.Size();
+  prepend_content();
+  out.PrependLength(2, out.Size() - before_content);
+  const size_t before_type = out.Size();
+  out.PrependBytesField(2, kind);
+  out.PrependBytesField(1, api_version);
+  out.PrependLength(1, out.Size() - before_type);
+  out.PrependRaw(kProtobufMagic);
+}
+
 }  // namespace
 
 std::string EncodeProto(const Value& canonical, const api::Message& message, ProtoStyle style) {
@@ -149,15 +166,15 @@ std::string EncodeProto(const Value& canonical, const api::Message& message, Pro
 std::string WrapEnvelope(std::string_view api_version, std::string_view kind,
                          std::string_view raw) {
   ProtoWriter out;
-  out.PrependBytesField(4, {});  // contentType
-  out.PrependBytesField(3, {});  // contentEncoding
-  out.PrependBytesField(2, raw);
-  const size_t before = out.Size();
-  out.PrependBytesField(2, kind);
-  out.PrependBytesField(1, api_version);
-  out.PrependLength(1, out.Size() - before);
-  out.PrependRaw(kProtobufMagic);
+  PrependEnvelope(out, api_version, kind, [&] { out.PrependRaw(raw); });
   return out.Take();
+}
+
+std::string EncodeEnvelope(const Value& canonical, const api::Kind& kind, ProtoStyle style) {
+  Encoder encoder(style);
+  PrependEnvelope(encoder.Out(), kind.api_version, kind.kind,
+                  [&] { encoder.Message(&canonical, *kind.message); });
+  return encoder.Take();
 }
 
 }  // namespace berth::codec

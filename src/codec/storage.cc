@@ -65,10 +65,7 @@ base::Result<Stored> DecodeStoredJson(std::string_view bytes) {
 }  // namespace
 
 std::string EncodeStored(const Value& canonical, const api::Kind& kind) {
-  if (kind.has_protobuf) {
-    return WrapEnvelope(kind.api_version, kind.kind,
-                        EncodeProto(canonical, *kind.message, {.for_storage = true}));
-  }
+  if (kind.has_protobuf) return EncodeEnvelope(canonical, kind, {.for_storage = true});
   const Identity identity{.api_version = kind.api_version, .kind = kind.kind};
   if (!HasAt(canonical, "metadata", "selfLink")) {
     return EncodeJson(canonical, *kind.message, identity).text;

@@ -136,11 +136,11 @@ std::string ProtoMessage(const Form& form, const Value& canonical) {
 }
 
 std::string ProtoObject(const Form& form, const Value& canonical) {
-  const std::string message = ProtoMessage(form, canonical);
-  if (form.transform != Transform::kNone) {
-    return codec::WrapEnvelope(MetaVersion(form), "PartialObjectMetadata", message);
+  if (form.transform == Transform::kNone) {
+    return codec::EncodeEnvelope(canonical, form.served.Kind());
   }
-  return codec::WrapEnvelope(form.served.Kind().api_version, form.served.Kind().kind, message);
+  return codec::WrapEnvelope(MetaVersion(form), "PartialObjectMetadata",
+                             ProtoMessage(form, canonical));
 }
 
 /// Where a list has its metadata and its items, which are written in the order of their numbers.
