@@ -161,14 +161,17 @@ void IoThread::SetTimer() {
 void IoThread::OnTimer() {
   timer_at_.reset();
   const base::SteadyTime now = shared_.clock.Steady();
+  // Each once: one that names a time which is over again must not keep the others waiting.
+  std::vector<std::shared_ptr<Connection>> due;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const uint64_t id = deadlines_.begin()->second;
+    const auto found = connections_.find(deadlines_.begin()->second);
     deadlines_.erase(deadlines_.begin());
-    const auto found = connections_.find(id);
     if (found == connections_.end()) continue;
-    const std::shared_ptr<Connection> connection = found->second;
-    connection->armed.reset();
-    connection->OnTime(now);
+    found->second->armed.reset();
+    due.push_back(found->second);
+  }
+  for (const std::shared_ptr<Connection>& connection : due) {
+    if (connections_.contains(connection->id())) connection->OnTime(now);
   }
   SetTimer();
 }
