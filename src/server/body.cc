@@ -61,15 +61,9 @@ base::Error InvalidPolicy(std::string_view policy) {
 /// The options of a canonical DeleteOptions.
 base::Result<DeleteRequest> Take(const Value& options) {
   DeleteRequest request;
-  for (const Value& each : codec::ArrayAt(options, "dryRun")) {
-    if (codec::Text(&each) != "All") {
-      return tl::unexpected(
-          InvalidOption("DeleteOptions", "dryRun", "FieldValueNotSupported",
-                        fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"",
-                                    codec::Text(&each))));
-    }
-    request.dry_run = true;
-  }
+  rules::FieldErrors errors;
+  request.dry_run = TakeDryRun(codec::ArrayAt(options, "dryRun"), errors);
+  if (!errors.empty()) return tl::unexpected(InvalidOptions("DeleteOptions", errors));
   if (const Value* uid = codec::FindAt(options, "preconditions", "uid")) {
     request.options.uid = codec::Text(uid);
   }
@@ -107,9 +101,7 @@ base::Result<DeleteRequest> Take(const Value& options) {
 base::Result<Value> OptionsOf(const Query& query) {
   Value options = codec::Object();
   codec::Array dry_run;
-  for (const std::string_view each : query.All("dryRun")) {
-    if (!each.empty()) dry_run.emplace_back(each);
-  }
+  for (const std::string_view each : query.All("dryRun")) dry_run.emplace_back(each);
   if (!dry_run.empty()) options.Set("dryRun", std::move(dry_run));
   if (const std::string* policy = query.Find("propagationPolicy")) {
     options.Set("propagationPolicy", *policy);

@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "base/go_text.h"
 #include "codec/json.h"
+#include "codec/read.h"
 #include "codec/value.h"
 
 namespace berth::server {
@@ -128,6 +129,38 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
   return all.front() == '-' ? -total : total;
 }
 
+std::string TakeManager(std::string_view name, rules::FieldErrors& errors) {
+  constexpr size_t kMaxManager = 128;
+  const rules::Path path("fieldManager");
+  if (name.size() > kMaxManager) errors.TooLong(path, kMaxManager);
+  for (size_t start = 0; const auto found = base::FirstInvisible(name.substr(start));) {
+    errors.Invalid(path, name,
+                   fmt::format("invalid character U+{:04X} (at position {})",
+                               static_cast<uint32_t>(found->value), start + found->position));
+    start += found->position + 1;
+  }
+  // What is not UTF-8 would not come back from the store as the same name.
+  return base::ToVisible(name);
+}
+
+/// What all writes have in common.
+WriteOptions TakeWriteOptions(const Query& query, rules::FieldErrors& errors) {
+  WriteOptions options{.field_manager = TakeManager(query.Get("fieldManager"), errors)};
+  codec::Array dry_run;
+  for (const std::string_view value : query.All("dryRun")) dry_run.emplace_back(value);
+  options.dry_run = TakeDryRun(dry_run, errors);
+  const std::string_view validation = query.Get("fieldValidation");
+  if (validation == "Strict") {
+    options.validation = FieldValidation::kStrict;
+  } else if (validation == "Ignore") {
+    options.validation = FieldValidation::kIgnore;
+  } else if (!validation.empty() && validation != "Warn") {
+    errors.NotSupported(rules::Path("fieldValidation"), validation,
+                        {"", "Ignore", "Strict", "Warn"});
+  }
+  return options;
+}
+
 }  // namespace
 
 base::Result<int64_t> ParseInt(std::string_view text) {
@@ -146,6 +179,12 @@ base::Result<int64_t> ParseInt(std::string_view text) {
         fmt::format("strconv.ParseInt: parsing {}: invalid syntax", base::GoQuoted(text)));
   }
   return value;
+}
+
+base::Error InvalidOptions(std::string_view kind, const rules::FieldErrors& errors) {
+  base::Error error = errors.ToError(fmt::format("{}.meta.k8s.io", kind), "");
+  error.details = base::Details{.group = "meta.k8s.io", .kind = std::string(kind)};
+  return error;
 }
 
 base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
@@ -208,60 +247,32 @@ base::Result<std::optional<int64_t>> ParseGetVersion(const Query& query) {
   return std::optional<int64_t>(*version);
 }
 
+bool TakeDryRun(const codec::Array& values, rules::FieldErrors& errors) {
+  const bool known = std::all_of(values.begin(), values.end(), [](const codec::Value& value) {
+    return codec::Text(&value) == "All";
+  });
+  if (!known) errors.NotSupported(rules::Path("dryRun"), values, {"All"});
+  return !values.empty();
+}
+
 base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_view kind) {
-  WriteOptions options;
-  for (const std::string_view value : query.All("dryRun")) {
-    if (value.empty()) continue;
-    if (value != "All") {
-      return tl::unexpected(InvalidOption(
-          kind, "dryRun", "FieldValueNotSupported",
-          fmt::format("Unsupported value: [\"{}\"]: supported values: \"All\"", value)));
-    }
-    options.dry_run = true;
-  }
-  const std::string_view validation = query.Get("fieldValidation");
-  if (validation == "Strict") {
-    options.validation = FieldValidation::kStrict;
-  } else if (validation == "Ignore") {
-    options.validation = FieldValidation::kIgnore;
-  } else if (!validation.empty() && validation != "Warn") {
-    return tl::unexpected(InvalidOption(
-        kind, "fieldValidation", "FieldValueNotSupported",
-        fmt::format("Unsupported value: {}: supported values: \"\", \"Ignore\", \"Strict\", "
-                    "\"Warn\"",
-                    base::GoQuoted(validation))));
-  }
-  options.field_manager = query.Get("fieldManager");
-  constexpr size_t kMaxManager = 128;
-  if (options.field_manager.size() > kMaxManager) {
-    return tl::unexpected(
-        InvalidOption(kind, "fieldManager", "FieldValueTooLong",
-                      fmt::format("Too long: may not be more than {} bytes", kMaxManager)));
-  }
-  if (const auto found = base::FirstInvisible(options.field_manager)) {
-    return tl::unexpected(
-        InvalidOption(kind, "fieldManager", "FieldValueInvalid",
-                      fmt::format("Invalid value: {}: invalid character U+{:04X} (at position {})",
-                                  base::GoQuoted(options.field_manager),
-                                  static_cast<uint32_t>(found->value), found->position)));
-  }
-  // What is not UTF-8 would not come back from the store as the same name.
-  options.field_manager = base::ToVisible(options.field_manager);
+  rules::FieldErrors errors;
+  WriteOptions options = TakeWriteOptions(query, errors);
+  if (!errors.empty()) return tl::unexpected(InvalidOptions(kind, errors));
   return options;
 }
 
 base::Result<WriteOptions> ParsePatchOptions(const Query& query, bool applies) {
-  constexpr std::string_view kKind = "PatchOptions";
+  rules::FieldErrors errors;
   if (!applies && query.Find("force") != nullptr) {
-    return tl::unexpected(InvalidOption(kKind, "force", "FieldValueForbidden",
-                                        "Forbidden: may not be specified for non-apply patch"));
+    errors.Forbidden(rules::Path("force"), "may not be specified for non-apply patch");
   }
   if (applies && query.Get("fieldManager").empty()) {
-    return tl::unexpected(InvalidOption(kKind, "fieldManager", "FieldValueRequired",
-                                        "Required value: is required for apply patch"));
+    errors.Required(rules::Path("fieldManager"), "is required for apply patch");
   }
-  auto options = ParseWriteOptions(query, kKind);
-  if (options) options->force = query.Flag("force");
+  WriteOptions options = TakeWriteOptions(query, errors);
+  options.force = query.Flag("force");
+  if (!errors.empty()) return tl::unexpected(InvalidOptions("PatchOptions", errors));
   return options;
 }
 

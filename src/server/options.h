@@ -10,6 +10,8 @@
 
 #include "base/result.h"
 #include "codec/decode.h"
+#include "codec/value.h"
+#include "rules/field_error.h"
 #include "server/query.h"
 
 namespace berth::server {
@@ -62,5 +64,10 @@ base::Result<int64_t> ParseInt(std::string_view text);
 /// An Invalid error about a query's options: `ListOptions.meta.k8s.io "" is invalid: ...`.
 base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
                           std::string_view message);
+/// The same of all that is wrong.
+base::Error InvalidOptions(std::string_view kind, const rules::FieldErrors& errors);
+
+/// Whether nothing is to be written.
+bool TakeDryRun(const codec::Array& values, rules::FieldErrors& errors);
 
 }  // namespace berth::server

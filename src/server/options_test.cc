@@ -98,6 +98,30 @@ TEST(WriteOptions, DryRunAndValidation) {
             "a\uFFFD");
 }
 
+TEST(WriteOptions, AllThatIsWrongIsSaid) {
+  const auto why = [](const std::string& query) {
+    const auto options = ParseWriteOptions(Query(query), "CreateOptions");
+    EXPECT_FALSE(options) << query;
+    return options ? "" : options.error().message;
+  };
+  const std::string begin = "CreateOptions.meta.k8s.io \"\" is invalid: ";
+  EXPECT_EQ(why("dryRun=All&dryRun=Some"),
+            begin + "dryRun: Unsupported value: [\"All\",\"Some\"]: supported values: \"All\"");
+  EXPECT_EQ(why("dryRun="), begin + "dryRun: Unsupported value: [\"\"]: supported values: \"All\"");
+  EXPECT_EQ(why("fieldValidation=no&dryRun=x&fieldManager=a%07%e2%80%ae%08"),
+            begin +
+                "[fieldManager: Invalid value: \"a\\a\\u202e\\b\": invalid character U+0007 (at "
+                "position 1), fieldManager: Invalid value: \"a\\a\\u202e\\b\": invalid character "
+                "U+202E (at position 2), fieldManager: Invalid value: \"a\\a\\u202e\\b\": invalid "
+                "character U+0008 (at position 5), dryRun: Unsupported value: [\"x\"]: supported "
+                "values: \"All\", fieldValidation: Unsupported value: \"no\": supported values: "
+                "\"\", \"Ignore\", \"Strict\", \"Warn\"]");
+  const auto patch = ParsePatchOptions(Query("force&dryRun=x"), false);
+  ASSERT_FALSE(patch);
+  EXPECT_EQ(patch.error().causes.size(), 2U);
+  EXPECT_EQ(patch.error().details->kind, "PatchOptions");
+}
+
 TEST(Timeout, IsAGoDuration) {
   const auto of = [](const char* text) {
     return ParseTimeout(Query(std::string("timeout=") + text));
