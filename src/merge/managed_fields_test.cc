@@ -237,6 +237,23 @@ TEST(TrackUpdate, TheOldestBecomeOne) {
   EXPECT_EQ(owners.back(), "Update m11 v1 @11 {'f:metadata':{'f:labels':{'f:l11':{}}}}");
 }
 
+// Of one second the names say who is oldest: "a1" comes before what the others have become, and
+// keeps its place there.
+TEST(TrackUpdate, WhatTheOldestHaveBecomeTakesTheNextOldest) {
+  Value live = Created("{'metadata':{'labels':{'l0':'x'}}}");
+  std::string labels = "'l0':'x'";
+  for (int i = 1; i <= 12; ++i) {
+    labels += fmt::format(",'l{}':'x'", i);
+    live =
+        Updated(live, By(fmt::format("a{}", i + 10)), "{'metadata':{'labels':{" + labels + "}}}");
+  }
+  const std::vector<std::string> owners = Owners(live);
+  ASSERT_THAT(owners, SizeIs(10));
+  EXPECT_EQ(owners[0], "Update a13 v1 @0 {'f:metadata':{'f:labels':{'f:l3':{}}}}");
+  EXPECT_EQ(owners[1], "Update a16 v1 @0 {'f:metadata':{'f:labels':{'f:l6':{}}}}");
+  EXPECT_THAT(owners[8], testing::StartsWith("Update ancient-changes v1 @0"));
+}
+
 // Both that they are many and that much changes; and that thousands are more than ten.
 TEST(TrackUpdate, ThousandsOfManagersAreNoBurden) {
   Value live = Object("{'metadata':{'uid':'u'}}");

@@ -62,7 +62,8 @@ base::Result<Manager> ReadManager(const Value& entry, size_t index) {
                  .fields_v1 = std::string(text)};
 }
 
-// Makes the oldest Update managers one for each version until there are few enough.
+// Makes the oldest Update managers one for each version until there are few enough. The oldest of a
+// version becomes that one unless there is one from before, which it may be newer than.
 void MergeOldest(Managers& managers) {
   std::vector<Managers::iterator> updaters;
   for (auto at = managers.begin(); at != managers.end(); ++at) {
@@ -74,30 +75,35 @@ void MergeOldest(Managers& managers) {
     return TimeOrder(a->second) < TimeOrder(b->second);
   });
   struct Part {
-    Manager manager;
-    std::vector<FieldSet> fields;  // Of all that went into it; one alone stays itself.
+    Managers::iterator first;
+    std::string id;  // Of the one that they become.
+    Manager merged = {};
+    std::vector<FieldSet> fields = {};  // Of all that go into it.
   };
   std::map<std::string, Part> parts;  // By version.
   for (const Managers::iterator& at : updaters) {
     if (excess == 0) break;
     Manager& oldest = at->second;
-    Part& part = parts[oldest.api_version];
-    part.fields.push_back(oldest.fields);
-    if (part.fields.size() == 1) {
-      part.manager = std::move(oldest);
-    } else {
-      --excess;
-      part.manager = {
-          .name = std::string(kOldUpdates), .api_version = oldest.api_version, .time = oldest.time};
-    }
+    Manager merged{.name = std::string(kOldUpdates), .api_version = oldest.api_version};
+    std::string id = ManagerId(merged);
+    const auto [found, is_first] =
+        parts.try_emplace(oldest.api_version, Part{.first = at, .id = std::move(id)});
+    Part& part = found->second;
+    if (is_first || at->first == part.id) continue;
+    part.fields.push_back(std::move(oldest.fields));
+    merged.time = std::move(oldest.time);
+    part.merged = std::move(merged);
     managers.erase(at);
+    --excess;
   }
   for (auto& [version, part] : parts) {
-    Manager& place = managers[ManagerId(part.manager)];
-    const bool alone = part.fields.size() == 1 && place.fields.Empty();
-    part.fields.push_back(std::move(place.fields));
-    if (!alone) part.manager.SetFields(FieldSet::UnionOf(std::move(part.fields)));
-    place = std::move(part.manager);
+    if (part.fields.empty()) continue;
+    auto place = managers.find(part.id);
+    if (place == managers.end()) place = part.first;
+    part.fields.push_back(std::move(place->second.fields));
+    managers.erase(place);
+    part.merged.SetFields(FieldSet::UnionOf(std::move(part.fields)));
+    managers[part.id] = std::move(part.merged);
   }
 }
 
