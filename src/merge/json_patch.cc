@@ -18,9 +18,16 @@ using codec::Array;
 using codec::Object;
 using codec::Value;
 
-// What Go's decoder calls what it reads operations into.
-constexpr std::string_view kGoList = "[]handlers.jsonPatchOp";
-constexpr std::string_view kGoOperation = "handlers.jsonPatchOp";
+// What Go's decoder calls what it reads operations into, and what it is told of it: there is one
+// that looks at the members, and one that does not.
+struct GoNames {
+  std::string_view list;
+  std::string_view operation;
+  std::string_view prefix;
+};
+constexpr GoNames kChecked = {"[]handlers.jsonPatchOp", "handlers.jsonPatchOp",
+                              "error decoding patch: "};
+constexpr GoNames kUnchecked = {"jsonpatch.Patch", "jsonpatch.Operation", ""};
 
 std::string Unescaped(std::string_view token) {
   std::string text;
@@ -74,17 +81,17 @@ std::string_view NameInGo(const Value& value) {
   }
 }
 
-auto WrongType(const Value& found, std::string_view wanted) {
-  return BadPatch(fmt::format("error decoding patch: json: cannot unmarshal {} into Go {}",
-                              NameInGo(found), wanted));
+auto WrongType(const GoNames& names, const Value& found, std::string_view wanted) {
+  return BadPatch(
+      fmt::format("{}json: cannot unmarshal {} into Go {}", names.prefix, NameInGo(found), wanted));
 }
 
-base::Result<Operation> ReadOperation(Value& source, size_t index,
+base::Result<Operation> ReadOperation(Value& source, const GoNames& names, size_t index,
                                       std::vector<std::string>& problems) {
   Operation operation;
   if (source.IsNull()) return operation;
   if (source.AsObject() == nullptr) {
-    return WrongType(source, fmt::format("value of type {}", kGoOperation));
+    return WrongType(names, source, fmt::format("value of type {}", names.operation));
   }
   for (const codec::Member& member : *source.AsObject()) {
     if (member.key == "value") continue;
@@ -95,7 +102,8 @@ base::Result<Operation> ReadOperation(Value& source, size_t index,
     }
     if (member.value.IsNull()) continue;
     if (member.value.AsString() == nullptr) {
-      return WrongType(member.value,
+      if (&names == &kUnchecked) continue;
+      return WrongType(names, member.value,
                        fmt::format("struct field jsonPatchOp.{} of type string", member.key));
     }
     const std::string_view text = codec::Text(&member.value);
@@ -286,18 +294,20 @@ class Run {
 
 }  // namespace
 
-base::Result<JsonPatch> ReadJsonPatch(Value document) {
+base::Result<JsonPatch> ReadJsonPatch(Value document, codec::FieldValidation validation) {
+  const GoNames& names = validation == codec::FieldValidation::kIgnore ? kUnchecked : kChecked;
   JsonPatch patch;
   if (document.IsNull()) return patch;
   Array* list = document.AsArray();
-  if (list == nullptr) return WrongType(document, fmt::format("value of type {}", kGoList));
+  if (list == nullptr)
+    return WrongType(names, document, fmt::format("value of type {}", names.list));
   if (list->size() > kMostOperations) {
     return TooLarge(fmt::format("The allowed maximum operations in a JSON patch is {}, got {}",
                                 kMostOperations, list->size()));
   }
   patch.operations.reserve(list->size());
   for (Value& source : *list) {
-    auto operation = ReadOperation(source, patch.operations.size(), patch.problems);
+    auto operation = ReadOperation(source, names, patch.operations.size(), patch.problems);
     if (!operation) return tl::unexpected(std::move(operation.error()));
     patch.operations.push_back(std::move(*operation));
   }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codec/decode.h"
 #include "codec/value.h"
 
 namespace berth::merge {
@@ -49,8 +50,10 @@ struct JsonPatch {
 };
 
 /// From a parsed document. kBadRequest if it is no list of operations, kRequestEntityTooLarge if
-/// there are too many. Operations that make no sense are found when they are applied.
-base::Result<JsonPatch> ReadJsonPatch(codec::Value document);
+/// there are too many. Operations that make no sense are found when they are applied; so are, with
+/// kIgnore, members of the wrong type.
+base::Result<JsonPatch> ReadJsonPatch(
+    codec::Value document, codec::FieldValidation validation = codec::FieldValidation::kWarn);
 
 /// kInvalid if an operation does not apply: a path that is missing, a test that fails. Then
 /// `document` is left half-way.

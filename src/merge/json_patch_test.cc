@@ -215,6 +215,22 @@ TEST(JsonPatch, WhatIsNoListOfOperations) {
             "jsonPatchOp.path of type string");
 }
 
+TEST(JsonPatch, MembersOfTheWrongTypeMayBeLeftToTheirUse) {
+  const auto read = [](std::string_view patch) {
+    return ReadJsonPatch(Json(patch), codec::FieldValidation::kIgnore);
+  };
+  EXPECT_EQ(read("{}").error().message,
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch");
+  EXPECT_EQ(read("[1]").error().message,
+            "json: cannot unmarshal number into Go value of type jsonpatch.Operation");
+  for (const char* patch : {R"([{"op":7,"path":"/a"}])", R"([{"op":"remove","path":["a"]}])"}) {
+    const auto operations = read(patch);
+    ASSERT_TRUE(operations.has_value()) << patch;
+    Value document = Json(R"({"a":1})");
+    EXPECT_EQ(ApplyJsonPatch(document, *operations).error().reason, Reason::kInvalid) << patch;
+  }
+}
+
 TEST(JsonPatch, UnknownMembersAreReported) {
   const auto read = ReadJsonPatch(Json(R"([{"op":"test","path":"","x":1},{"Op":"add"}])"));
   ASSERT_TRUE(read.has_value());

@@ -27,13 +27,15 @@ using codec::Value;
 
 constexpr std::string_view kMetadata = "metadata";
 
+tl::unexpected<base::Error> NoMergePatch() { return BadPatch("Invalid JSON Patch"); }
+
 // Merge patches are maps to Go; JSON patches read themselves.
 base::Result<Value> ReadMap(Value document, PatchKind kind) {
   const std::string_view prefix = kind == PatchKind::kMerge ? "error decoding patch: " : "";
   if (document.AsObject() != nullptr) return document;
   if (document.IsNull()) {
     // To Go no map at all: nothing to merge, but no merge patch either.
-    if (kind == PatchKind::kMerge) return BadPatch("Invalid JSON Patch");
+    if (kind == PatchKind::kMerge) return NoMergePatch();
     return Value(Object());
   }
   const std::string_view found = document.AsArray() != nullptr    ? "array"
@@ -43,6 +45,18 @@ base::Result<Value> ReadMap(Value document, PatchKind kind) {
   return BadPatch(
       fmt::format("{}json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
                   prefix, found));
+}
+
+// Upstream takes a merge patch as it comes if nobody wants to hear of its fields: a list takes the
+// place of the object, and is none.
+base::Result<Value> ReadUncheckedMap(Value document) {
+  if (document.AsObject() != nullptr) return document;
+  if (document.AsArray() == nullptr) return NoMergePatch();
+  return InvalidPatch(codec::WriteJson(document),
+                      "couldn't get version/kind; json parse error: json: cannot unmarshal array "
+                      "into Go value of type struct { APIVersion string "
+                      "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+                      "\"json:\\\"kind,omitempty\\\"\" }");
 }
 
 // A directive may reach what it does not name.
@@ -91,9 +105,11 @@ std::optional<std::string> IdentityFault(const codec::Decoded& decoded, const ap
 base::Result<Patch> Patch::Parse(PatchKind kind, std::string_view text,
                                  FieldValidation validation) {
   auto document = codec::ReadJson(text);
-  const bool strategic = kind == PatchKind::kStrategic;
+  const bool unchecked = validation == FieldValidation::kIgnore;
   if (!document) {
-    return BadPatch((strategic ? "" : "error decoding patch: ") + document.error().message);
+    if (unchecked && kind == PatchKind::kMerge) return NoMergePatch();
+    const bool plain = unchecked || kind == PatchKind::kStrategic;
+    return BadPatch((plain ? "" : "error decoding patch: ") + document.error().message);
   }
   Patch patch;
   patch.kind_ = kind;
@@ -103,12 +119,13 @@ base::Result<Patch> Patch::Parse(PatchKind kind, std::string_view text,
     patch.problems_.push_back(fmt::format("{}{}", prefix, problem.text));
   }
   if (kind != PatchKind::kJson) {
-    auto map = ReadMap(std::move(document->value), kind);
+    auto map = unchecked && kind == PatchKind::kMerge ? ReadUncheckedMap(std::move(document->value))
+                                                      : ReadMap(std::move(document->value), kind);
     if (!map) return tl::unexpected(std::move(map.error()));
     patch.content_ = *std::move(map);
     return patch;
   }
-  auto operations = ReadJsonPatch(std::move(document->value));
+  auto operations = ReadJsonPatch(std::move(document->value), validation);
   if (!operations) return tl::unexpected(std::move(operations.error()));
   for (std::string& problem : operations->problems) {
     if (patch.problems_.size() == codec::kMostProblems) break;

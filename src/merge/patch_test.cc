@@ -260,6 +260,18 @@ TEST(Patch, UnknownAndRepeatedFields) {
   }
 }
 
+TEST(Patch, WhatIsIgnoredIsNotReadFirst) {
+  for (const char* text : {"{", "null", "7"}) {
+    const base::Error error = ErrorOf(kMerge, text, kIgnore);
+    EXPECT_EQ(error.reason, Reason::kBadRequest) << text;
+    EXPECT_EQ(error.message, "Invalid JSON Patch") << text;
+  }
+  const base::Error list = ErrorOf(kMerge, "[]", kIgnore);
+  EXPECT_EQ(list.reason, Reason::kInvalid) << "it takes the object's place";
+  EXPECT_THAT(list.message, HasSubstr("Invalid value: \"[]\": couldn't get version/kind"));
+  EXPECT_EQ(ErrorOf(kJson, "{", kIgnore).message, ErrorOf(kStrategic, "{").message);
+}
+
 TEST(Patch, StrictRefusesWhatIsWarnedOf) {
   const base::Error error = ErrorOf(kStrategic, R"({"spec":{"bogus":1}})", kStrict);
   EXPECT_EQ(error.reason, Reason::kInvalid);
