@@ -18,6 +18,7 @@
 #include "merge/apply_conflicts.h"
 #include "merge/last_applied.h"
 #include "merge/managers.h"
+#include "merge/restore.h"
 #include "merge/typed.h"
 
 namespace berth::merge {
@@ -227,9 +228,13 @@ class Application {
       auto decoded = codec::DecodeValue(
           outcome.document.IsNull() ? Value(codec::Object()) : outcome.document, message_);
       if (!decoded) {
-        return base::Fail(Reason::kUnknown,
-                          fmt::format("failed to convert new object ({}) to proper version: {}",
-                                      NameAndType(config_), decoded.error().message));
+        return base::Fail(
+            Reason::kUnknown,
+            fmt::format(
+                "failed to convert new object ({}) to proper version: unable to convert "
+                "unstructured object to {}: {}",
+                NameAndType(config_), TypeText(config_),
+                RestoreFault(outcome.document, message_).value_or(decoded.error().message)));
       }
       object = std::move(decoded->object);
       codec::KeepUnknownFields(live_, object, message_);
@@ -268,10 +273,11 @@ base::Result<ApplyConfig> ReadApplyConfig(std::string_view text,
                                           base::GoQuoted(duplicate.key)));
   }
   if (validation == codec::FieldValidation::kStrict) {
-    return base::Fail(Reason::kBadRequest,
-                      fmt::format("error strict decoding YAML: error converting YAML to JSON: "
-                                  "yaml: unmarshal errors:\n  {}",
-                                  fmt::join(config.warnings, "\n  ")));
+    config.refusal =
+        base::Error{.reason = Reason::kBadRequest,
+                    .message = fmt::format("error strict decoding YAML: error converting YAML to "
+                                           "JSON: yaml: unmarshal errors:\n  {}",
+                                           fmt::join(config.warnings, "\n  "))};
   }
   return config;
 }

@@ -8,6 +8,7 @@
 // Pure functions, safe from any thread.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,10 @@ namespace berth::merge {
 struct ApplyConfig {
   codec::Value document;                   // Whatever it is.
   std::vector<std::string> warnings = {};  // Of kWarn.
+  /// kStrict: it has keys twice. Told only if there is nothing else to be said against it.
+  std::optional<base::Error> refusal = {};
 };
-/// kBadRequest: it cannot be read, or has, with kStrict, keys twice.
+/// kBadRequest: it cannot be read.
 base::Result<ApplyConfig> ReadApplyConfig(std::string_view text, codec::FieldValidation validation);
 
 struct ApplyOptions {

@@ -347,8 +347,9 @@ TEST(Apply, OtherErrors) {
             "metadata.managedFields must be nil");
   const base::Error bad_value = error(Config("'spec':{'healthCheckNodePort':1.5}"));
   EXPECT_EQ(bad_value.reason, base::Reason::kUnknown);
-  EXPECT_THAT(bad_value.message, HasSubstr("failed to convert new object (/; /v1, Kind=Service) to "
-                                           "proper version: "));
+  EXPECT_EQ(bad_value.message,
+            "failed to convert new object (/; /v1, Kind=Service) to proper version: unable to "
+            "convert unstructured object to /v1, Kind=Service: cannot convert float64 to int32");
   const base::Error bad_live =
       error(Config(""), "{'metadata':{'managedFields':[{'operation':'Apply'}]}}");
   EXPECT_EQ(bad_live.reason, base::Reason::kUnknown);

@@ -1,7 +1,10 @@
 // Updates: objects replaced, patched or applied, and made if they are not there and may be.
 #include <fmt/format.h>
 
+#include <charconv>
 #include <memory>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/go_text.h"
@@ -41,17 +44,26 @@ std::optional<base::Error> CheckUid(const Target& target, const Value& next, con
                   current_uid));
 }
 
+/// 0: any.
+base::Result<uint64_t> ParseVersion(const Value& object) {
+  const std::string_view text = codec::StringAt(object, "metadata", "resourceVersion");
+  if (text.empty()) return 0;
+  uint64_t version = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, version);
+  if (error == std::errc() && end == last) return version;
+  const bool too_large = error == std::errc::result_out_of_range && end == last;
+  return base::Fail(base::Reason::kUnknown,
+                    fmt::format("strconv.ParseUint: parsing {}: {}", base::GoQuoted(text),
+                                too_large ? "value out of range" : "invalid syntax"));
+}
+
 std::optional<base::Error> CheckVersion(const Target& target, const Value& next,
                                         const Value& current) {
-  const std::string_view version = codec::StringAt(next, "metadata", "resourceVersion");
-  if (version.find_first_not_of("0123456789") != std::string_view::npos) {
-    return base::Error{.reason = base::Reason::kUnknown,
-                       .message = fmt::format("strconv.ParseUint: parsing {}: invalid syntax",
-                                              base::GoQuoted(version))};
-  }
-  const bool any = version.empty() || version == "0";
-  if (any && target.served.row->strategy.needs_version) return VersionRequired(target);
-  if (!any && version != codec::StringAt(current, "metadata", "resourceVersion")) {
+  const auto version = ParseVersion(next);
+  if (!version) return version.error();
+  if (*version == 0 && target.served.row->strategy.needs_version) return VersionRequired(target);
+  if (*version != 0 && *version != ParseVersion(current).value_or(0)) {
     return Conflict(target.served.Kind(), target.name, kModified);
   }
   return std::nullopt;
@@ -131,7 +143,6 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
 base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
   const Target& target = change.target;
   if (!change.MayCreate()) return tl::unexpected(NotFound(target.served.Kind(), target.name));
-  if (change.namespace_error) return tl::unexpected(*change.namespace_error);
   auto next = change.next(nullptr);
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
@@ -139,6 +150,8 @@ base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
   if (auto error = CheckNewUid(target, change.how.way, KeyOf(target), object)) {
     return tl::unexpected(*std::move(error));
   }
+  if (change.namespace_error) return tl::unexpected(*change.namespace_error);
+  if (const auto version = ParseVersion(object); !version) return tl::unexpected(version.error());
   rules::PrepareCreatedMetadata(object);
   const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.manager;
   if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {

@@ -67,6 +67,19 @@ TEST_F(UpdateTest, AVersionFromTheFutureConflictsAndOneThatIsNoneIsAnError) {
   }
 }
 
+TEST_F(UpdateTest, AVersionIsANumberAlsoOfWhatIsNew) {
+  const auto message = [&](const std::string& version) {
+    return Update(Service("b"), "{'metadata':{'name':'b','resourceVersion':'" + version +
+                                    "'},'spec':{'ports':[{'port':80}]}}")
+        .error()
+        .message;
+  };
+  EXPECT_EQ(message("b"), "strconv.ParseUint: parsing \"b\": invalid syntax");
+  EXPECT_EQ(message("99999999999999999999"),
+            "strconv.ParseUint: parsing \"99999999999999999999\": value out of range");
+  EXPECT_THAT(Text(Put("'resourceVersion':'0" + Version() + "'")), StartsWith("updated"));
+}
+
 TEST_F(UpdateTest, AnotherUidConflicts) {
   const auto put = Put("'uid':'11111111-2222-4333-8444-555555555555'");
   ASSERT_FALSE(put);

@@ -42,8 +42,8 @@ Value Shown(const registry::Served& served, const Value& stored) {
   return served.IsStoredForm() ? stored : served.view->from_stored(stored);
 }
 base::Result<Next> Stored(const Route& route, Next next) {
-  if (auto error = CheckName(route, next.object)) return tl::unexpected(*std::move(error));
   if (auto error = CheckNamespace(route, next.object)) return tl::unexpected(*std::move(error));
+  if (auto error = CheckName(route, next.object)) return tl::unexpected(*std::move(error));
   if (!route.served.IsStoredForm()) next.object = route.served.view->to_stored(next.object);
   return next;
 }
@@ -76,6 +76,7 @@ registry::NextState Applying(const Parts& parts, const CallPtr& call, const Writ
                                 current == nullptr ? codec::Object() : Shown(served, *current),
                                 config->document);
     if (!applied) return tl::unexpected(std::move(applied.error()));
+    if (config->refusal) return tl::unexpected(*std::move(config->refusal));
     return Stored(call->route,
                   {.object = *std::move(applied), .warnings = std::move(config->warnings)});
   };

@@ -113,6 +113,9 @@ TEST_F(PatchTest, NamesAndVersionsMustFit) {
   EXPECT_EQ(patched("'namespace':'b'"),
             "400 the namespace of the provided object does not match the namespace sent on the "
             "request");
+  EXPECT_THAT(patched("'name':'b','namespace':'b'"), HasSubstr("400 the namespace of"));
+  EXPECT_THAT(Call("PUT " + Services() + "/a", Quoted("{'metadata':{'namespace':'b'}}")).Message(),
+              HasSubstr("the namespace of"));
   EXPECT_THAT(patched("'resourceVersion':'1'"), HasSubstr("409 Operation cannot be fulfilled on"));
   EXPECT_EQ(patched("'uid':'x'"),
             "422 Service \"a\" is invalid: metadata.uid: Invalid value: \"x\": field is immutable");
@@ -203,6 +206,24 @@ TEST_F(PatchTest, ApplyReadsYaml) {
                 .Message(),
             "error decoding YAML: error converting YAML to JSON: yaml: mapping values are not "
             "allowed in this context");
+}
+
+TEST_F(PatchTest, WhatIsWrongWithAnApplyComesFirst) {
+  const std::string none = "/api/v1/namespaces/none/services/a?fieldManager=me";
+  EXPECT_EQ(Patch(none, kApply, "{'apiVersion':'v1','kind':'Pod'}").Message(),
+            "invalid object type: /v1, Kind=Pod");
+  EXPECT_EQ(
+      Patch(none, kApply, "{'apiVersion':'v1','kind':'Service','metadata':{'name':'a'}}").Message(),
+      "namespaces \"none\" not found");
+  const auto strict = [&](const char* kind) {
+    return Call(
+               "PATCH " + Services() + "/a?fieldManager=me&fieldValidation=Strict",
+               "apiVersion: v1\nkind: " + std::string(kind) + "\nmetadata:\n  name: a\n  name: a\n",
+               {.content_type = kApply})
+        .Message();
+  };
+  EXPECT_EQ(strict("Pod"), "invalid object type: /v1, Kind=Pod");
+  EXPECT_THAT(strict("Service"), HasSubstr("error strict decoding YAML: "));
 }
 
 TEST_F(PatchTest, EveryWriteHasAManager) {

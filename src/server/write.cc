@@ -160,8 +160,8 @@ void HandleUpdate(const Parts& parts, const CallPtr& call) {
   if (!options) return call->Fail(options.error());
   auto object = ReadObject(*call, options->validation);
   if (!object) return call->Fail(object.error());
-  if (auto error = CheckName(call->route, *object)) return call->Fail(*error);
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
+  if (auto error = CheckName(call->route, *object)) return call->Fail(*error);
   parts.registry.Update(
       TargetOf(call->route), {.door = call->route.Door()},
       [next = *std::move(object)](const codec::Value*) -> base::Result<registry::Next> {
