@@ -125,9 +125,11 @@ bool GarbageCollector::LookAt(const std::string& key, const state::Snapshot& sna
     return true;
   }
   const state::ObjectPtr object = snapshot.Find(key);
-  if (object == nullptr) return true;
-  std::optional<Facts> facts = reader_.Read(*object);
-  if (!facts) return true;
+  std::optional<Facts> facts = object ? reader_.Read(*object) : std::nullopt;
+  if (!facts) {
+    queue_.Forget(key);
+    return true;
+  }
   if (facts->waits != Waits::kNo && object->Revision() > told) return false;
   const Situation situation = SituationOf(key, *std::move(facts), snapshot);
   CarryOut(Judge(situation), *object, situation.facts);
@@ -186,10 +188,10 @@ registry::Done GarbageCollector::Answer(const state::Object& object) {
   under_way_.insert(key);
   return [this, key = std::move(key)](const base::Result<registry::Outcome>& outcome) {
     under_way_.erase(key);
-    const bool again = again_.erase(key) > 0;
+    // Whatever became of the write: it was for an object that may not be the one there is now.
+    if (again_.erase(key) > 0) queue_.Add(key);
     if (!outcome) return OnFailure(key, outcome.error());
     queue_.Forget(key);
-    if (again) queue_.Add(key);
   };
 }
 

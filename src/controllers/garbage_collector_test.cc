@@ -321,6 +321,43 @@ TEST_F(GarbageCollectorTest, WhoIsAdoptedInTimeStays) {
   EXPECT_EQ(Services(), "a b");
 }
 
+TEST_F(GarbageCollectorTest, WhoTakesAnothersPlaceIsLookedAtToo) {
+  // While an object's references are being written it is replaced by another one of its name, whose
+  // owners are gone as well.
+  Make(Service("a"));
+  Make(Service("b"), {{.name = "a"}, {.name = "gone", .uid = "x"}});
+  controllers_.reset();
+  registry_.reset();
+  std::vector<std::function<void()>> second_tries;
+  sequencer_ = std::make_unique<commit::Sequencer>(
+      *follower_, commit::SequencerOptions{.run = [&](const std::function<void()>& work) {
+        second_tries.push_back(work);
+      }});
+  registry_ = std::make_unique<registry::Registry>(
+      kinds_, resources_, *sequencer_, registry::Settings(), store_.clock, base::SeededRandom(2));
+  Restart();
+  bool replaced = false;
+  registry_->SetAdmit([&](const Target& target, registry::Door, const codec::Value* old,
+                          const codec::Value* next) -> std::optional<base::Error> {
+    if (next == nullptr || target.name != "b" || replaced) return std::nullopt;
+    replaced = true;
+    codec::Value object = *old;
+    codec::SetAt(object, {"metadata", "uid"}, "another");
+    codec::SetAt(object, {"metadata", "ownerReferences"},
+                 References({{.name = "gone", .uid = "x"}}));
+    store_.Put(resources_.Key(target.served.row->resource, "shop", "b"),
+               codec::EncodeStored(object, *target.served.row->kind));
+    return std::nullopt;
+  });
+  Run();  // The other one is seen, and the write has no answer yet.
+  ASSERT_TRUE(replaced);
+  ASSERT_EQ(Services(), "a b");
+  ASSERT_EQ(second_tries.size(), 1U);
+  second_tries.front()();
+  Run();
+  EXPECT_EQ(Services(), "a");
+}
+
 TEST_F(GarbageCollectorTest, ManyDependents) {
   Make(Service("a"));
   Make(Service("b"));
