@@ -189,8 +189,11 @@ void NamespaceTerminator::Settle(const EndingPtr& ending, const state::Snapshot&
                         {{"namespace", ending->name}, {"why", Describe(remains)}});
     }
   }
-  // Nobody needs to be told of what is over in the next moment.
-  if (!remains.Empty() || HasOtherFinalizers(name_space)) {
+  const bool ours = HasNamespaceFinalizer(name_space);
+  const bool others = HasOtherFinalizers(name_space);
+  // Nobody needs to be told of what is over in the next moment. A namespace that has no finalizer
+  // would go with this write, whatever is left in it.
+  if (others || (ours && !remains.Empty())) {
     const auto edit = [remains, at = context_.clock.Now()](Value& value) {
       SetConditions(value, remains, at);
     };
@@ -198,8 +201,12 @@ void NamespaceTerminator::Settle(const EndingPtr& ending, const state::Snapshot&
     edit(next);
     if (next != name_space) Write(ending, registry::Door::kStatus, edit);
   }
-  if (remains.Empty() && HasNamespaceFinalizer(name_space)) {
+  if (!remains.Empty()) return;
+  if (ours) {
     Write(ending, registry::Door::kFinalize, DropNamespaceFinalizer);
+  } else if (!others) {
+    context_.writer.Delete(NamespaceTarget(kinds_, ending->name), {.uid = ending->uid},
+                           Answer(ending));
   }
 }
 
@@ -231,23 +238,26 @@ bool NamespaceTerminator::HasContent(const Ending& ending, const state::Snapshot
 }
 
 void NamespaceTerminator::Write(const EndingPtr& ending, registry::Door door, Writer::Edit edit) {
+  context_.writer.Update(NamespaceTarget(kinds_, ending->name), door, ending->uid, std::move(edit),
+                         Answer(ending));
+}
+
+registry::Done NamespaceTerminator::Answer(const EndingPtr& ending) {
   ++ending->writes;
-  context_.writer.Update(
-      NamespaceTarget(kinds_, ending->name), door, ending->uid, std::move(edit),
-      [this, ending](const base::Result<registry::Outcome>& outcome) {
-        --ending->writes;
-        if (!IsCurrent(ending)) return;
-        const bool failed = !outcome && outcome.error().reason != Reason::kNotFound;
-        if (!failed) {
-          queue_.Forget(ending->name);
-          return queue_.Add(ending->name);
-        }
-        ending->changed = true;
-        if (queue_.Retry(ending->name, context_.clock.Steady())) {
-          context_.log.Warn("cannot write a namespace that is being deleted",
-                            {{"namespace", ending->name}, {"error", outcome.error().message}});
-        }
-      });
+  return [this, ending](const base::Result<registry::Outcome>& outcome) {
+    --ending->writes;
+    if (!IsCurrent(ending)) return;
+    const bool failed = !outcome && outcome.error().reason != Reason::kNotFound;
+    if (!failed) {
+      queue_.Forget(ending->name);
+      return queue_.Add(ending->name);
+    }
+    ending->changed = true;
+    if (queue_.Retry(ending->name, context_.clock.Steady())) {
+      context_.log.Warn("cannot write a namespace that is being deleted",
+                        {{"namespace", ending->name}, {"error", outcome.error().message}});
+    }
+  };
 }
 
 bool NamespaceTerminator::IsCurrent(const EndingPtr& ending) const {

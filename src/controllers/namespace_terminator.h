@@ -69,6 +69,8 @@ class NamespaceTerminator final : public Reader {
   Remains LookThrough(const Ending& ending, const state::Snapshot& snapshot) const;
   bool HasContent(const Ending& ending, const state::Snapshot& snapshot) const;
   void Write(const EndingPtr& ending, registry::Door door, Writer::Edit edit);
+  /// What follows a write of the namespace itself.
+  registry::Done Answer(const EndingPtr& ending);
   bool IsCurrent(const EndingPtr& ending) const;
   std::string PrefixOf(const Ending& ending, const registry::Row& row) const;
 

@@ -141,6 +141,21 @@ TEST_F(NamespaceTerminatorTest, FinalizersOfOthersAreTheirs) {
   EXPECT_FALSE(Exists(held));
 }
 
+TEST_F(NamespaceTerminatorTest, WithoutFinalizersWhatIsInItGoesFirstToo) {
+  Change(
+      Shop(), [](codec::Value& value) { codec::EraseAt(value, {"spec", "finalizers"}); },
+      Door::kFinalize);
+  Make(Service("a"));
+  Make(Service("held"), {}, {"example.com/x"});
+  Delete(Shop());
+  Run();
+  EXPECT_EQ(Services(), "held");
+  EXPECT_TRUE(Exists(Shop()));
+  Release(Service("held"));
+  Run();
+  EXPECT_FALSE(Exists(Shop()));
+}
+
 TEST_F(NamespaceTerminatorTest, ItGoesOnAfterARestart) {
   for (int i = 0; i < 2000; ++i) Make(Service("s" + std::to_string(i)));
   Make(Service("held"), {}, {"example.com/x"});

@@ -95,6 +95,38 @@ TEST_F(DeleteTest, PreconditionsMustHold) {
               StartsWith("deleted"));
 }
 
+TEST_F(DeleteTest, PreconditionsNameTheKindAsItIsStored) {
+  const Target lease = At("coordination.k8s.io/leases", "shop", "l");
+  Must(Create(lease, "{'metadata':{'name':'l'}}"));
+  const auto other = Delete(lease, {.uid = "other"});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(
+      other.error().message,
+      StartsWith("Operation cannot be fulfilled on Lease.coordination.k8s.io \"l\": the UID"));
+  EXPECT_EQ(other.error().details->kind, "Lease");
+  EXPECT_EQ(other.error().details->group, "coordination.k8s.io");
+
+  Must(Create(At("events", "shop", "e"),
+              "{'metadata':{'name':'e'},'involvedObject':{'namespace':'shop'}}"));
+  const auto event = Delete(At("events.k8s.io/events", "shop", "e"), {.uid = "other"});
+  ASSERT_FALSE(event);
+  EXPECT_THAT(event.error().message, StartsWith("Operation cannot be fulfilled on Event \"e\": "));
+}
+
+TEST_F(DeleteTest, PreconditionsOfNamespacesHaveTheirOwnWords) {
+  const Target shop = At("namespaces", "", "shop");
+  const std::string uid(StringAt(*Get(shop), "metadata", "uid"));
+  const std::string version(StringAt(*Get(shop), "metadata", "resourceVersion"));
+  EXPECT_EQ(Text(Delete(shop, {.uid = "other"})),
+            "Operation cannot be fulfilled on namespaces \"shop\": Precondition failed: UID in "
+            "precondition: other, UID in object meta: " +
+                uid);
+  EXPECT_EQ(Text(Delete(shop, {.resource_version = "7777"})),
+            "Operation cannot be fulfilled on namespaces \"shop\": Precondition failed: "
+            "ResourceVersion in precondition: 7777, ResourceVersion in object meta: " +
+                version);
+}
+
 TEST_F(DeleteTest, ADryRunDeletesNothing) {
   MakeService("'name':'a'");
   MakeService("'name':'held','finalizers':['ex.io/a']");
@@ -137,6 +169,33 @@ TEST_F(DeleteTest, EventsOwnNothing) {
     Must(Create(event, "{'metadata':{'name':'e'},'involvedObject':{'namespace':'shop'}}"));
     EXPECT_THAT(Text(Delete(event, {.propagation = propagation})), StartsWith("deleted"));
   }
+}
+
+TEST_F(DeleteTest, FinalizersAboutDependentsDoNotHoldEvents) {
+  const Target event = At("events", "shop", "e");
+  const std::string body = "{'metadata':{'name':'e','finalizers':['orphan'";
+  Must(Create(event, body + "]},'involvedObject':{'namespace':'shop'}}"));
+  EXPECT_THAT(Text(Delete(event)), StartsWith("deleted"));
+  Must(Create(event, body + ",'ex.io/a']},'involvedObject':{'namespace':'shop'}}"));
+  EXPECT_THAT(Text(Delete(event)), StartsWith("updated"));
+  EXPECT_THAT(Finalizers(event), ElementsAre("ex.io/a"));
+}
+
+TEST_F(DeleteTest, ANamespaceNeverGoesAtOnce) {
+  const Target target = At("namespaces", "", "shop");
+  Must(Update(target, "{'metadata':{'name':'shop'},'spec':{}}", Door::kFinalize));
+  ASSERT_THAT(Text(Delete(target)), StartsWith("updated"));
+  EXPECT_EQ(StringAt(*Get(target), "status", "phase"), "Terminating");
+  EXPECT_THAT(Text(Delete(target)), StartsWith("deleted")) << "nothing holds it";
+}
+
+TEST_F(DeleteTest, HowANamespaceGoesIsSaidOnce) {
+  const Target target = At("namespaces", "", "shop");
+  Must(Delete(target, {.propagation = Propagation::kOrphan}));
+  EXPECT_THAT(Finalizers(target), ElementsAre("orphan"));
+  EXPECT_THAT(Text(Delete(target, {.propagation = Propagation::kForeground})),
+              StartsWith("unchanged"));
+  EXPECT_THAT(Finalizers(target), ElementsAre("orphan"));
 }
 
 TEST_F(DeleteTest, ANamespaceTerminatesUntilItIsFinalized) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "codec/read.h"
+#include "codec/timestamp.h"
 #include "registry/errors.h"
 
 namespace berth::registry {
@@ -15,14 +16,23 @@ namespace {
 
 using codec::Value;
 
-/// Unlike an update's it names the Kind.
+/// Unlike an update's it names the Kind, as it is stored.
 base::Error PreconditionFailed(const Target& target, std::string_view why) {
-  const std::string kind = QualifiedKind(target.served.Kind());
-  base::Error error = Conflict(target.served.Kind(), target.name, why);
-  error.message =
-      fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", kind, target.name, why);
-  error.details->kind = kind;
+  const api::Kind& kind = *target.served.row->kind;
+  base::Error error = Conflict(kind, target.name, why);
+  error.message = fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", QualifiedKind(kind),
+                              target.name, why);
+  error.details->kind = kind.kind;
   return error;
+}
+
+/// Namespaces have words of their own.
+base::Error NamespacePreconditionFailed(const Target& target, std::string_view what,
+                                        std::string_view wanted, std::string_view found) {
+  return Conflict(
+      target.served.Kind(), target.name,
+      fmt::format("Precondition failed: {0} in precondition: {1}, {0} in object meta: {2}", what,
+                  wanted, found));
 }
 
 }  // namespace
@@ -46,10 +56,22 @@ bool IsBeingDeleted(const Row& row, const state::Object& object) {
   return value && IsBeingDeleted(*value);
 }
 
+bool HasSpecFinalizers(const Value& object) {
+  return !codec::ArrayAt(object, "spec", "finalizers").empty();
+}
+
 bool HasFinalizers(const Row& row, const Value& object) {
   if (!codec::ArrayAt(object, "metadata", "finalizers").empty()) return true;
-  return row.strategy.keeps_spec_finalizers &&
-         !codec::ArrayAt(object, "spec", "finalizers").empty();
+  return row.strategy.keeps_spec_finalizers && HasSpecFinalizers(object);
+}
+
+void MarkDeleted(Value& object, base::WallTime now) {
+  if (!IsBeingDeleted(object)) {
+    codec::SetAt(object, {"metadata", "deletionTimestamp"}, codec::FormatTime(now));
+    const int64_t generation = codec::IntAt(object, "metadata", "generation");
+    if (generation > 0) codec::SetAt(object, {"metadata", "generation"}, generation + 1);
+  }
+  codec::SetAt(object, {"metadata", "deletionGracePeriodSeconds"}, 0);
 }
 
 void SetPropagation(Value& object, Propagation propagation) {
@@ -78,8 +100,10 @@ bool IsProtectedNamespace(std::string_view name) {
 
 std::optional<base::Error> CheckPreconditions(const Target& target, const DeleteOptions& remove,
                                               const Value& current) {
+  const bool is_namespace = target.served.row->strategy.keeps_spec_finalizers;
   const std::string_view uid = codec::StringAt(current, "metadata", "uid");
   if (remove.uid && *remove.uid != uid) {
+    if (is_namespace) return NamespacePreconditionFailed(target, "UID", *remove.uid, uid);
     return PreconditionFailed(
         target, fmt::format("the UID in the precondition ({}) does not match the UID in record "
                             "({}). The object might have been deleted and then recreated",
@@ -87,6 +111,10 @@ std::optional<base::Error> CheckPreconditions(const Target& target, const Delete
   }
   const std::string_view version = codec::StringAt(current, "metadata", "resourceVersion");
   if (remove.resource_version && *remove.resource_version != version) {
+    if (is_namespace) {
+      return NamespacePreconditionFailed(target, "ResourceVersion", *remove.resource_version,
+                                         version);
+    }
     return PreconditionFailed(
         target, fmt::format("the ResourceVersion in the precondition ({}) does not match the "
                             "ResourceVersion in record ({}). The object might have been modified",

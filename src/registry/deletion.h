@@ -4,6 +4,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "codec/value.h"
 #include "registry/registry.h"
@@ -21,8 +22,14 @@ bool IsBeingDeleted(const codec::Value& object);
 bool MayBeDeleted(const state::Object& object);
 bool IsBeingDeleted(const Row& row, const state::Object& object);
 
+/// Of a namespace: whether what is in it still holds it.
+bool HasSpecFinalizers(const codec::Value& object);
+
 /// Whether somebody has still to agree that it goes.
 bool HasFinalizers(const Row& row, const codec::Value& object);
+
+/// It is being deleted from now on, if it was not before, and goes as soon as nobody holds it.
+void MarkDeleted(codec::Value& object, base::WallTime now);
 
 /// Of the finalizers that speak of dependents it has the one that is asked for afterwards, or none.
 void SetPropagation(codec::Value& object, Propagation propagation);

@@ -276,22 +276,23 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
     }
   }
   const Value before = *object;
-  if (remove.propagation && !row.strategy.owns_nothing) {
+  // A namespace never goes at once, since what is in it goes first; and only its first deletion has
+  // a say in how.
+  const bool is_namespace = row.strategy.keeps_spec_finalizers;
+  const bool begins = is_namespace && !IsBeingDeleted(*object);
+  if (is_namespace && !begins && HasSpecFinalizers(*object)) return commit::Decision{};
+  if (row.strategy.owns_nothing) {
+    SetPropagation(*object, Propagation::kBackground);
+  } else if (remove.propagation) {
     SetPropagation(*object, *remove.propagation);
   }
-  if (!HasFinalizers(row, *object)) {
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
-  }
-  if (!IsBeingDeleted(*object)) {
+  if (begins) {
     codec::SetAt(*object, {"metadata", "deletionTimestamp"}, codec::FormatTime(clock_.Now()));
-    if (!row.strategy.keeps_spec_finalizers) {
-      codec::SetAt(*object, {"metadata", "deletionGracePeriodSeconds"}, 0);
-      const int64_t generation = codec::IntAt(*object, "metadata", "generation");
-      if (generation > 0) codec::SetAt(*object, {"metadata", "generation"}, generation + 1);
-    }
-  }
-  if (row.strategy.keeps_spec_finalizers) {
     codec::SetAt(*object, {"status", "phase"}, "Terminating");
+  } else if (HasFinalizers(row, *object)) {
+    MarkDeleted(*object, clock_.Now());
+  } else {
+    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
   }
   if (*object == before) return commit::Decision{};
   return PutDecision(row, *object);
