@@ -410,7 +410,7 @@ class Queries(BadInputCase):
                  "bytes"),
                 ("fieldManager=a%0Ab", r'fieldManager: Invalid value: "a\nb": invalid character '
                  "U+000A (at position 1)")):
-            self.refused(self.post(service(), query=f"?dryRun=All&{query}"), 422, "Invalid",
+            self.refused(self.post(service(), query=f"?{query}"), 422, "Invalid",
                          f'CreateOptions.meta.k8s.io "" is invalid: {message}')
 
     def test_what_is_overlooked(self):
