@@ -19,7 +19,7 @@ constexpr size_t kMaxClauses = 64;
 struct Clause {
   std::string_view type;  // "application/json"
   std::vector<std::pair<std::string_view, std::string_view>> parameters;
-  int quality = 1000;  // Thousandths.
+  double quality = 1;
 
   std::string_view Parameter(std::string_view name) const {
     for (const auto& [key, value] : parameters) {
@@ -31,8 +31,8 @@ struct Clause {
   bool Transforms() const {
     return !Parameter("as").empty() || !Parameter("g").empty() || !Parameter("v").empty();
   }
-  /// What names more comes first.
-  int Stars() const { return type == "*/*" ? 2 : type.ends_with("/*") ? 1 : 0; }
+  bool AnyType() const { return type.starts_with('*'); }
+  bool AnySubtype() const { return type.ends_with('*'); }
 };
 
 std::string_view Trim(std::string_view text) {
@@ -49,12 +49,27 @@ std::string_view Cut(std::string_view& text, char separator) {
   return part;
 }
 
-/// One that cannot be read counts as none, which is 1.
-int Quality(std::string_view text) {
-  double value = 1;
+/// One that cannot be read counts as 0, which is only the last choice, as upstream.
+double Quality(std::string_view text) {
+  double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool good = error == std::errc() && end == text.data() + text.size();
-  return good && value >= 0 && value <= 1 ? static_cast<int>(value * 1000) : 1000;
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+/// Upstream's word on what comes first, in which what names more does so even with less quality: no
+/// order by which everything could be sorted.
+bool ComesBefore(const Clause& a, const Clause& b) {
+  return a.quality > b.quality || (!a.AnyType() && b.AnyType()) ||
+         (!a.AnySubtype() && b.AnySubtype());
+}
+
+/// As upstream does it, since it makes a difference: each in turn moves forward as far as it may.
+void Sort(std::vector<Clause>& clauses) {
+  for (size_t i = 1; i < clauses.size(); ++i) {
+    for (size_t j = i; j > 0 && ComesBefore(clauses[j], clauses[j - 1]); --j) {
+      std::swap(clauses[j], clauses[j - 1]);
+    }
+  }
 }
 
 std::vector<Clause> Clauses(std::string_view accept) {
@@ -73,9 +88,7 @@ std::vector<Clause> Clauses(std::string_view accept) {
     }
     if (!clause.type.empty()) clauses.push_back(std::move(clause));
   }
-  std::stable_sort(clauses.begin(), clauses.end(), [](const Clause& a, const Clause& b) {
-    return a.quality != b.quality ? a.quality > b.quality : a.Stars() < b.Stars();
-  });
+  Sort(clauses);
   return clauses;
 }
 
@@ -136,7 +149,6 @@ std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
 std::optional<Accepted> TakeFirst(const std::vector<Clause>& clauses, const Offer& offer) {
   if (clauses.empty()) return Accepted{};
   for (const Clause& clause : clauses) {
-    if (clause.quality == 0) continue;
     if (auto accepted = Take(clause, offer)) return accepted;
   }
   return std::nullopt;

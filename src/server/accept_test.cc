@@ -39,6 +39,13 @@ TEST(Accept, TheBestOfferedClauseWins) {
   EXPECT_EQ(Get("application/yaml;q=0,application/json").media, Media::kJson);
 }
 
+TEST(Accept, QualitiesAreReadAsUpstreamReadsThem) {
+  EXPECT_EQ(Get("application/yaml;q=0").media, Media::kYaml) << "the last choice, not no choice";
+  EXPECT_EQ(Get("application/yaml;q=high,application/json;q=0.1").media, Media::kJson);
+  EXPECT_EQ(Get("*/*,application/yaml;q=0.5").media, Media::kYaml) << "what has a name";
+  EXPECT_EQ(Get("application/yaml;q=0.5,*/*").media, Media::kJson) << "but only behind the other";
+}
+
 TEST(Accept, Protobuf) {
   for (const std::string_view accept :
        {"application/vnd.kubernetes.protobuf", "application/vnd.kubernetes.protobuf;stream=watch",
@@ -132,7 +139,7 @@ TEST(Accept, Bodies) {
 
 TEST(Accept, WhatIsWrittenInAnotherWay) {
   EXPECT_EQ(BodyMedia("Application/JSON ;charset=utf-8").value(), Media::kJson);
-  EXPECT_TRUE(Negotiate("application/json;q=high", {})) << "a quality that is none counts as 1";
+  EXPECT_TRUE(Negotiate("application/json;q=high", {})) << "a quality that is none";
 }
 
 TEST(Accept, AggregatedDiscovery) {
