@@ -26,12 +26,6 @@ base::Result<codec::Decoded> Decode(Media media, std::string_view body, const ap
   return codec::DecodeJson(body, message, options);
 }
 
-/// Where Kubernetes' own type for a group's kinds lives, which its message names.
-std::string_view GoPackage(std::string_view group) {
-  if (group.empty() || group == "events.k8s.io") return "core";
-  return group.substr(0, group.find('.'));
-}
-
 /// kind and apiVersion may be left out; if they are there, they must be the path's.
 std::optional<base::Error> CheckIdentity(const codec::Decoded& decoded, const api::Kind& kind) {
   if (!decoded.kind.empty() && decoded.kind != kind.kind) {
@@ -51,17 +45,37 @@ std::optional<base::Error> CheckIdentity(const codec::Decoded& decoded, const ap
   return std::nullopt;
 }
 
-base::Error InvalidPolicy(std::string_view policy) {
-  return InvalidOption("DeleteOptions", "propagationPolicy", "FieldValueNotSupported",
-                       fmt::format("Unsupported value: \"{}\": supported values: \"Foreground\", "
-                                   "\"Background\", \"Orphan\", \"nil\"",
-                                   policy));
+std::optional<registry::Propagation> PropagationOf(std::string_view policy) {
+  if (policy == "Foreground") return registry::Propagation::kForeground;
+  if (policy == "Orphan") return registry::Propagation::kOrphan;
+  if (policy == "Background") return registry::Propagation::kBackground;
+  return std::nullopt;
+}
+
+void TakePropagation(const Value& options, DeleteRequest& request, rules::FieldErrors& errors) {
+  const Value* policy = options.Find("propagationPolicy");
+  const Value* orphan = options.Find("orphanDependents");
+  if (orphan != nullptr) {
+    request.waits = !codec::BoolAt(options, "orphanDependents");
+    request.options.propagation =
+        request.waits ? registry::Propagation::kBackground : registry::Propagation::kOrphan;
+  }
+  if (policy == nullptr) return;
+  const rules::Path path("propagationPolicy");
+  if (orphan != nullptr) {
+    errors.Invalid(path, *policy, "orphanDependents and deletionPropagation cannot be both set");
+  }
+  request.options.propagation = PropagationOf(codec::Text(policy));
+  if (!request.options.propagation) {
+    errors.NotSupported(path, *policy, {"Foreground", "Background", "Orphan", "nil"});
+  }
 }
 
 /// The options of a canonical DeleteOptions.
 base::Result<DeleteRequest> Take(const Value& options) {
   DeleteRequest request;
   rules::FieldErrors errors;
+  TakePropagation(options, request, errors);
   request.dry_run = TakeDryRun(codec::ArrayAt(options, "dryRun"), errors);
   if (!errors.empty()) return tl::unexpected(InvalidOptions("DeleteOptions", errors));
   if (const Value* uid = codec::FindAt(options, "preconditions", "uid")) {
@@ -69,31 +83,6 @@ base::Result<DeleteRequest> Take(const Value& options) {
   }
   if (const Value* version = codec::FindAt(options, "preconditions", "resourceVersion")) {
     request.options.resource_version = codec::Text(version);
-  }
-  const Value* policy = options.Find("propagationPolicy");
-  const Value* orphan = options.Find("orphanDependents");
-  if (policy != nullptr && orphan != nullptr) {
-    return tl::unexpected(InvalidOption(
-        "DeleteOptions", "propagationPolicy", "FieldValueInvalid",
-        fmt::format("Invalid value: \"{}\": orphanDependents and deletionPropagation cannot be "
-                    "both set",
-                    codec::StringAt(options, "propagationPolicy"))));
-  }
-  if (policy != nullptr) {
-    const std::string_view name = codec::StringAt(options, "propagationPolicy");
-    if (name == "Foreground") {
-      request.options.propagation = registry::Propagation::kForeground;
-    } else if (name == "Orphan") {
-      request.options.propagation = registry::Propagation::kOrphan;
-    } else if (name == "Background") {
-      request.options.propagation = registry::Propagation::kBackground;
-    } else {
-      return tl::unexpected(InvalidPolicy(name));
-    }
-  } else if (orphan != nullptr) {
-    request.waits = !codec::BoolAt(options, "orphanDependents");
-    request.options.propagation =
-        request.waits ? registry::Propagation::kBackground : registry::Propagation::kOrphan;
   }
   return request;
 }
@@ -109,17 +98,24 @@ base::Result<Value> OptionsOf(const Query& query) {
   if (query.Find("orphanDependents") != nullptr) {
     options.Set("orphanDependents", query.Flag("orphanDependents"));
   }
-  if (const std::string_view uid = query.Get("uid"); !uid.empty()) {
-    codec::SetAt(options, {"preconditions", "uid"}, uid);
+  for (const std::string_view name : {"uid", "resourceVersion"}) {
+    if (const std::string_view value = query.Get(name); !value.empty()) {
+      codec::SetAt(options, {"preconditions", name}, value);
+    }
   }
-  if (const std::string_view grace = query.Get("gracePeriodSeconds"); !grace.empty()) {
-    const auto seconds = ParseInt(grace);
+  if (const std::string* grace = query.Find("gracePeriodSeconds")) {
+    const auto seconds = ParseInt(*grace);
     if (!seconds) return tl::unexpected(seconds.error());
   }
   return options;
 }
 
 }  // namespace
+
+std::string_view GoPackage(std::string_view group) {
+  if (group.empty() || group == "events.k8s.io") return "core";
+  return group.substr(0, group.find('.'));
+}
 
 base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
   const registry::Served& served = call.route.served;

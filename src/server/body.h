@@ -26,6 +26,9 @@ struct DeleteRequest {
 /// From the body if there is one, else from the query.
 base::Result<DeleteRequest> ReadDeleteOptions(const Call& call);
 
+/// Where Kubernetes' own type for a group's kinds lives, which its messages name.
+std::string_view GoPackage(std::string_view group);
+
 /// What of a body's name and namespace does not go with the path.
 std::optional<base::Error> CheckNamespace(const Route& route, codec::Value& object);
 std::optional<base::Error> CheckName(const Route& route, codec::Value& object);

@@ -7,6 +7,7 @@
 
 #include "base/go_text.h"
 #include "registry/errors.h"
+#include "server/body.h"
 #include "server/options.h"
 #include "server/status_body.h"
 
@@ -269,8 +270,9 @@ base::Result<Form> FormOf(const Call& call, bool of_list) {
             .transform = call.accept.transform,
             .transform_version = call.accept.transform_version,
             .pretty = call.accept.media == Media::kJson && call.Pretty()};
+  const api::Kind& kind = form.served.Kind();
   const std::string go_type =
-      fmt::format("*core.{}", of_list ? form.served.Kind().list_kind : form.served.Kind().kind);
+      fmt::format("*{}.{}", GoPackage(kind.group), of_list ? kind.list_kind : kind.kind);
   if (of_list && form.transform == Transform::kPartial) {
     return base::Fail(
         base::Reason::kNotAcceptable,
@@ -310,16 +312,15 @@ void HandleList(const Parts& parts, const CallPtr& call) {
   });
 }
 
-void CollectObjects(
-    const Parts& parts, const CallPtr& call,
-    std::function<void(base::Result<std::vector<state::ObjectPtr>>, int64_t)> done) {
+void CollectObjects(const Parts& parts, const CallPtr& call,
+                    std::function<void(base::Result<Collection>)> done) {
   const auto listing = MakeListing(parts, call);
-  if (!listing) return done(tl::unexpected(listing.error()), 0);
-  CollectListing(parts, *listing,
-                 [listing = *listing, done = std::move(done)](base::Result<void> collected) {
-                   if (!collected) return done(tl::unexpected(collected.error()), 0);
-                   done(std::move(listing->objects), listing->meta.revision);
-                 });
+  if (!listing) return done(tl::unexpected(listing.error()));
+  CollectListing(
+      parts, *listing, [listing = *listing, done = std::move(done)](base::Result<void> collected) {
+        if (!collected) return done(tl::unexpected(collected.error()));
+        done(Collection{.meta = std::move(listing->meta), .objects = std::move(listing->objects)});
+      });
 }
 
 void HandleGet(const Parts& parts, const CallPtr& call) {

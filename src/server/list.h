@@ -20,9 +20,13 @@ base::Result<Form> FormOf(const Call& call, bool of_list);
 void HandleList(const Parts& parts, const CallPtr& call);
 void HandleGet(const Parts& parts, const CallPtr& call);
 
-/// The objects a list would show, for deletecollection.
+/// What a list would show, for deletecollection.
+struct Collection {
+  ListMeta meta = {};
+  std::vector<state::ObjectPtr> objects = {};
+};
 void CollectObjects(const Parts& parts, const CallPtr& call,
-                    std::function<void(base::Result<std::vector<state::ObjectPtr>>, int64_t)> done);
+                    std::function<void(base::Result<Collection>)> done);
 
 /// The keys a collection's path names, narrowed to what its selectors leave.
 std::string ScopePrefix(const Parts& parts, const Route& route, const Filter& filter);

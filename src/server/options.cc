@@ -208,9 +208,9 @@ base::Result<ListOptions> ParseListOptions(const Query& query) {
     options.send_initial_events = query.Flag("sendInitialEvents");
   }
   for (const std::string_view name : {"limit", "timeoutSeconds"}) {
-    const std::string_view text = query.Get(name);
-    if (text.empty()) continue;
-    const auto number = ParseInt(text);
+    const std::string* text = query.Find(name);
+    if (text == nullptr) continue;
+    const auto number = ParseInt(*text);
     if (!number) return tl::unexpected(number.error());
     if (name == "limit") {
       options.limit = *number > 0 ? *number : 0;

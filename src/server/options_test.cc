@@ -71,6 +71,7 @@ TEST(ListOptions, WhatDoesNotGoTogether) {
     EXPECT_EQ(error.details->kind, "ListOptions");
   }
   EXPECT_EQ(ListError("limit=x").message, "strconv.ParseInt: parsing \"x\": invalid syntax");
+  EXPECT_EQ(ListError("limit=").message, "strconv.ParseInt: parsing \"\": invalid syntax");
   EXPECT_EQ(ListError("continue=x&resourceVersion=5").message,
             "specifying resource version is not allowed when using continue");
   EXPECT_THAT(ListError("resourceVersion=abc").message, HasSubstr("invalid resource version"));

@@ -141,6 +141,15 @@ TEST_F(RequestsTest, DeleteCollectionDeletesWhatIsSelected) {
   EXPECT_THAT(none.Names(), IsEmpty());
 }
 
+TEST_F(RequestsTest, DeleteCollectionWithALimitSaysWhatIsLeft) {
+  for (const char* name : {"a", "b", "c"}) PutService(name);
+  const Reply gone = Delete(Services() + "?limit=1");
+  EXPECT_THAT(gone.Names(), ElementsAre("a"));
+  EXPECT_EQ(codec::IntAt(gone.Json(), "metadata", "remainingItemCount"), 2);
+  EXPECT_NE(codec::StringAt(gone.Json(), "metadata", "continue"), "");
+  EXPECT_THAT(Get(Services()).Names(), ElementsAre("b", "c"));
+}
+
 TEST_F(RequestsTest, DeleteCollectionMarksWhatHasFinalizers) {
   Post(Services(),
        "{'metadata':{'name':'a','finalizers':['ex.io/a']},'spec':{'ports':[{'port':80}]}}");

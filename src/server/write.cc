@@ -40,21 +40,21 @@ std::string RenderDeleted(const Form& form, const state::Object& object) {
 class Removal : public std::enable_shared_from_this<Removal> {
  public:
   Removal(const Parts& parts, CallPtr call, const Form& form, DeleteRequest request,
-          std::vector<state::ObjectPtr> objects, int64_t revision)
+          Collection collection)
       : parts_(parts),
         call_(std::move(call)),
         form_(form),
         request_(std::move(request)),
-        objects_(std::move(objects)),
-        revision_(revision) {}
+        collection_(std::move(collection)) {}
 
   /// Begins with as many as may be under way. A delete that is answered at once comes here again
   /// inside this call, and leaves the next one to it.
   void Continue() EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     if (std::exchange(beginning_, true)) return;
-    while (under_way_ < kAtOnce && next_ < objects_.size() && !error_) {
-      const state::Object& object = *objects_[next_++];
+    const std::vector<state::ObjectPtr>& objects = collection_.objects;
+    while (under_way_ < kAtOnce && next_ < objects.size() && !error_) {
+      const state::Object& object = *objects[next_++];
       ++under_way_;
       lock.Unlock();
       parts_.registry.Delete(
@@ -95,15 +95,14 @@ class Removal : public std::enable_shared_from_this<Removal> {
     }
     if (error) return call_->Fail(*error);
     call_->Answer(200, ContentType(form_),
-                  RenderList(form_, {.revision = revision_}, objects_, parts_.clock.Now()));
+                  RenderList(form_, collection_.meta, collection_.objects, parts_.clock.Now()));
   }
 
   const Parts parts_;
   const CallPtr call_;
   const Form form_;
   const DeleteRequest request_;
-  const std::vector<state::ObjectPtr> objects_;
-  const int64_t revision_;
+  const Collection collection_;
 
   base::Mutex mutex_;
   bool beginning_ GUARDED_BY(mutex_) = false;
@@ -205,14 +204,12 @@ void HandleDeleteCollection(const Parts& parts, const CallPtr& call) {
   if (!form) return call->Fail(form.error());
   const auto request = ReadDeleteOptions(*call);
   if (!request) return call->Fail(request.error());
-  CollectObjects(parts, call,
-                 [parts, call, form = *form, request = *request](
-                     base::Result<std::vector<state::ObjectPtr>> objects, int64_t revision) {
-                   if (!objects) return call->Fail(objects.error());
-                   std::make_shared<Removal>(parts, call, form, request, *std::move(objects),
-                                             revision)
-                       ->Continue();
-                 });
+  CollectObjects(
+      parts, call,
+      [parts, call, form = *form, request = *request](base::Result<Collection> collection) {
+        if (!collection) return call->Fail(collection.error());
+        std::make_shared<Removal>(parts, call, form, request, *std::move(collection))->Continue();
+      });
 }
 
 }  // namespace berth::server

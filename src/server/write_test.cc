@@ -210,6 +210,8 @@ TEST_F(WriteTest, AnswersInEveryForm) {
   EXPECT_EQ(Get(Services() + "/a", {.accept = "text/html"}).code, 406);
   EXPECT_EQ(Get(Services(), {.accept = kPartial}).code, 406) << "of a list it is another";
   EXPECT_EQ(Get(Services() + "/a", {.accept = kPartialList}).code, 406);
+  EXPECT_THAT(Get("/apis/coordination.k8s.io/v1/leases", {.accept = kPartial}).body,
+              HasSubstr("(*coordination.LeaseList)"));
   const Reply list = Get(Services(), {.accept = kPartialList});
   EXPECT_EQ(list.Text("kind"), "PartialObjectMetadataList");
   EXPECT_THAT(list.Names(), ElementsAre("a"));
@@ -282,7 +284,14 @@ TEST_F(WriteTest, DeleteOptionsFromBodyOrQuery) {
       {"", "{'preconditions':{'uid':'no'}}", 409, "UID in the precondition (no)"},
       {"", "{'preconditions':{'resourceVersion':'1'}}", 409, "ResourceVersion in the precondition"},
       {"?uid=no", "", 409, "UID in the precondition (no)"},
+      {"?resourceVersion=1", "", 409, "ResourceVersion in the precondition (1)"},
+      {"?dryRun=x&propagationPolicy=Bogus&orphanDependents=1", "", 422,
+       "is invalid: [propagationPolicy: Invalid value: \\\"Bogus\\\": orphanDependents and "
+       "deletionPropagation cannot be both set, propagationPolicy: Unsupported value: "
+       "\\\"Bogus\\\": supported values: \\\"Foreground\\\", \\\"Background\\\", "
+       "\\\"Orphan\\\", \\\"nil\\\", dryRun: Unsupported value: [\\\"x\\\"]"},
       {"?gracePeriodSeconds=x", "", 400, "strconv.ParseInt: parsing"},
+      {"?gracePeriodSeconds=", "", 400, "strconv.ParseInt: parsing"},
       {"?gracePeriodSeconds=30", "", 200, "\"Service\""},
       {"", "{'kind':'Pod','apiVersion':'v1'}", 400, "no kind \\\"Pod\\\" is registered"},
       {"", "{", 400, "unexpected end of JSON input"},
