@@ -107,7 +107,8 @@ void HandlePatch(const Parts& parts, const CallPtr& call) {
   };
   const bool quick = kind != merge::PatchKind::kJson && call->request.body.size() <= kQuickPatch;
   if (quick) return update();
-  if (!parts.workers.Run(update)) call->Fail(base::TooManyRequests());
+  // Only as many wait as there may be writes at once, and each was read already.
+  if (!parts.workers.RunInAnyCase(update)) call->Fail(base::ShuttingDown());
 }
 
 }  // namespace berth::server

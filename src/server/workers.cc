@@ -23,8 +23,17 @@ void Workers::Stop() {
 
 bool Workers::Run(std::function<void()> work) {
   base::MutexLock lock(mutex_);
-  if (stop_ || waiting_.size() >= max_waiting_) return false;
-  waiting_.push_back(std::move(work));
+  if (stop_ || counted_ >= max_waiting_) return false;
+  waiting_.push_back({.run = std::move(work), .counts = true});
+  ++counted_;
+  ready_.NotifyOne();
+  return true;
+}
+
+bool Workers::RunInAnyCase(std::function<void()> work) {
+  base::MutexLock lock(mutex_);
+  if (stop_) return false;
+  waiting_.push_back({.run = std::move(work)});
   ready_.NotifyOne();
   return true;
 }
@@ -34,10 +43,11 @@ void Workers::Loop() {
   while (true) {
     while (waiting_.empty() && !stop_) ready_.Wait(mutex_);
     if (stop_) return;
-    const std::function<void()> work = std::move(waiting_.front());
+    const Work work = std::move(waiting_.front());
     waiting_.pop_front();
+    if (work.counts) --counted_;
     lock.Unlock();
-    work();
+    work.run();
     lock.Lock();
   }
 }
