@@ -64,6 +64,7 @@ struct Error {
   std::string message;
   std::vector<Cause> causes = {};
   std::optional<Details> details = {};
+  std::vector<std::string> warnings = {};  // What else the client should hear of what it sent.
 
   bool operator==(const Error&) const = default;
 };

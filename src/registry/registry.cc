@@ -202,7 +202,9 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
     write.guards.push_back(*std::move(guard));
   }
   write.transform = [this, creation](const state::ObjectPtr& current) {
-    return DecideCreate(*creation, current);
+    auto decision = DecideCreate(*creation, current);
+    if (!decision) decision.error().warnings = creation->warnings;
+    return decision;
   };
   sequencer_.Submit(std::move(write), [this, creation](base::Result<commit::Written> written) {
     if (!written) {

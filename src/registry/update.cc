@@ -130,7 +130,12 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
   write.transform = [this, change](const state::ObjectPtr& current) {
     change->warnings.clear();
     change->last = nullptr;
-    return current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
+    auto decision =
+        current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
+    if (!decision && decision.error().warnings.empty()) {
+      decision.error().warnings = change->warnings;
+    }
+    return decision;
   };
   sequencer_.Submit(
       std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {

@@ -76,6 +76,7 @@ http::Headers Call::CommonHeaders(std::string_view content_type) const {
 }
 
 void Call::Fail(const base::Error& error, std::string_view continue_token) {
+  warnings.insert(warnings.end(), error.warnings.begin(), error.warnings.end());
   codec::Value status = FailureStatus(error);
   if (!continue_token.empty()) {
     status.Set("metadata", codec::Object{{"continue", continue_token}});

@@ -42,8 +42,12 @@ Value Shown(const registry::Served& served, const Value& stored) {
   return served.IsStoredForm() ? stored : served.view->from_stored(stored);
 }
 base::Result<Next> Stored(const Route& route, Next next) {
-  if (auto error = CheckNamespace(route, next.object)) return tl::unexpected(*std::move(error));
-  if (auto error = CheckName(route, next.object)) return tl::unexpected(*std::move(error));
+  auto error = CheckNamespace(route, next.object);
+  if (!error) error = CheckName(route, next.object);
+  if (error) {
+    error->warnings = std::move(next.warnings);
+    return tl::unexpected(*std::move(error));
+  }
   if (!route.served.IsStoredForm()) next.object = route.served.view->to_stored(next.object);
   return next;
 }

@@ -145,6 +145,27 @@ TEST_F(PatchTest, UnknownFieldsAreWarnedOfOrRefused) {
               IsEmpty());
 }
 
+TEST_F(PatchTest, WarningsAreSaidAlsoOfWhatIsRefused) {
+  PutService("a");
+  const std::string bogus = "'spec':{'bogus':1,'type':'None'}";
+  const std::string warning = "299 - \"unknown field \\\"spec.bogus\\\"\"";
+  for (const char* type : {kMergePatch, kStrategic}) {
+    const Reply invalid = Patch(Services() + "/a", type, "{" + bogus + "}");
+    EXPECT_EQ(invalid.code, 422);
+    EXPECT_THAT(invalid.Warnings(), ElementsAre(warning)) << type;
+  }
+  const Reply renamed =
+      Patch(Services() + "/a", kMergePatch, "{'metadata':{'name':'b'}," + bogus + "}");
+  EXPECT_EQ(renamed.code, 400);
+  EXPECT_THAT(renamed.Warnings(), ElementsAre(warning));
+  const std::string headless =
+      "{'metadata':{'name':'a'},'spec':{'clusterIP':'None','externalIPs':['192.0.2.1']}}";
+  const Reply again = Post(Services(), headless);
+  EXPECT_EQ(again.code, 409);
+  EXPECT_THAT(again.Warnings(),
+              ElementsAre("299 - \"spec.externalIPs is ignored for headless services\""));
+}
+
 TEST_F(PatchTest, TheStatusHasADoorOfItsOwn) {
   Post(Services(),
        "{'metadata':{'name':'a'},'spec':{'type':'LoadBalancer','ports':[{'port':80}]}}");
