@@ -45,7 +45,8 @@ struct Registry::Creation {
   Value object;
   CommonOptions options;
   Done done;
-  std::string name_base = {};  // generateName, when the name is drawn from it.
+  std::string name_base = {};  // generateName, when the name is drawn from it;
+  Value as_sent = {};          // what to begin with again when that is taken.
   int tries = 0;
   bool complete = false;
   std::vector<std::string> warnings = {};
@@ -178,6 +179,7 @@ void Registry::Create(Target target, Value object, CommonOptions options, Done d
   creation->done = std::move(done);
   if (codec::StringAt(creation->object, "metadata", "name").empty()) {
     creation->name_base = codec::StringAt(creation->object, "metadata", "generateName");
+    creation->as_sent = creation->object;
   }
   TryCreate(creation);
 }
@@ -211,6 +213,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
       const bool taken = written.error().reason == base::Reason::kAlreadyExists;
       if (taken && !creation->name_base.empty()) {
         if (++creation->tries < kNameTries) {
+          creation->object = creation->as_sent;
           creation->complete = false;
           creation->warnings.clear();
           return TryCreate(creation);

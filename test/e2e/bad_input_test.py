@@ -318,13 +318,13 @@ class Queries(BadInputCase):
 
     def test_numbers(self):
         for name in ("limit", "timeoutSeconds"):
-            for text in ("abc", "1.5", "0x10", "%201"):
+            for text in ("abc", "1.5", "0x10", "%201", ""):
                 shown = text.replace("%20", " ")
                 self.wrong(f"{name}={text}", 400, "BadRequest",
                            f'strconv.ParseInt: parsing "{shown}": invalid syntax')
             self.wrong(f"{name}=99999999999999999999", 400, "BadRequest",
                        'strconv.ParseInt: parsing "99999999999999999999": value out of range')
-            for text in ("-1", "", "%2B1", "9223372036854775807"):
+            for text in ("-1", "%2B1", "9223372036854775807"):
                 self.assertEqual(self.ask("GET", f"{SERVICES}?{name}={text}").code, 200, text)
         self.works()
 
@@ -414,7 +414,7 @@ class Queries(BadInputCase):
                          f'CreateOptions.meta.k8s.io "" is invalid: {message}')
 
     def test_what_is_overlooked(self):
-        for query in ("%zz=1", "&&&&", "x=1;limit=abc", "=x", "limit", "a" * 20_000, "pretty=maybe",
+        for query in ("%zz=1", "&&&&", "x=1;limit=abc", "=x", "a" * 20_000, "pretty=maybe",
                       "&".join(f"p{i}=1" for i in range(2000))):
             self.assertEqual(self.ask("GET", f"{SERVICES}?{query}").code, 200, query[:40])
 
