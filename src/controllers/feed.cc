@@ -46,8 +46,8 @@ bool Feed::ReadObjects() {
   size_t told = 0;
   const state::Resources& resources = follower_.GetResources();
   for (; resource_ < resources.Size(); ++resource_) {
-    for (state::Cursor at = snapshot_->Seek(resources.Prefix(resource_), from_); at.Valid();
-         at.Next()) {
+    const std::string prefix = resources.Prefix(static_cast<uint16_t>(resource_));
+    for (state::Cursor at = snapshot_->Seek(prefix, from_); at.Valid(); at.Next()) {
       if (++told > kObjectsAtOnce) {
         from_ = at.Get()->Key();
         return true;

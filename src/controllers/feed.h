@@ -58,7 +58,7 @@ class Feed {
   base::Logger& log_;
 
   state::SnapshotPtr snapshot_;  // While its objects are being told,
-  uint16_t resource_ = 0;        // from here on.
+  size_t resource_ = 0;          // from here on.
   std::string from_;
   std::vector<std::unique_ptr<watch::Cursor>> cursors_;  // By resource.
   std::optional<int64_t> told_;

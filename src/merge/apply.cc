@@ -113,7 +113,7 @@ class Application {
       if (outcome.conflicts.empty()) outcome = Attempt(/*force=*/true);
     }
     if (!outcome.conflicts.empty()) return tl::unexpected(ConflictError(outcome.conflicts));
-    return Finish(std::move(outcome));
+    return Finish(outcome);
   }
 
  private:
@@ -222,7 +222,7 @@ class Application {
     return outcome;
   }
 
-  base::Result<Value> Finish(Outcome outcome) const {
+  base::Result<Value> Finish(const Outcome& outcome) const {
     Value object = live_;
     if (outcome.document != live_document_) {
       auto decoded = codec::DecodeValue(

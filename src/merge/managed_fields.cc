@@ -51,8 +51,8 @@ bool ChangesNothing(const Comparison& comparison) {
 // Nobody had anything to say of the object before.
 void TrackCreate(const FieldWrite& write, Value& created) {
   Manager writer = WriterOf(write);
-  writer.fields_v1 = FieldsOfNewObject(created, *write.kind.message,
-                                       ResetFields(write.kind, write.subresource));
+  writer.fields_v1 =
+      FieldsOfNewObject(created, *write.kind.message, ResetFields(write.kind, write.subresource));
   if (writer.fields_v1.empty()) return;
   codec::Array entries;
   entries.push_back(WriteManager(std::move(writer)));

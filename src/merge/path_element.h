@@ -52,7 +52,7 @@ class PathElement {
   const std::string* AsField() const { return std::get_if<std::string>(&data_); }
 
   std::weak_ordering operator<=>(const PathElement& other) const;
-  bool operator==(const PathElement& other) const { return *this <=> other == 0; }
+  bool operator==(const PathElement& other) const { return (*this <=> other) == 0; }
 
   /// Appends `f:ports` and the like.
   void AppendTo(std::string& out) const;

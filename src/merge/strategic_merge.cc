@@ -92,7 +92,7 @@ base::Result<const api::Field*> FieldOf(const Target& target, std::string_view n
 }
 
 base::Result<const api::Field*> ListFieldOf(const Target& target, std::string_view name) {
-  const auto field = FieldOf(target, name);
+  auto field = FieldOf(target, name);
   if (field && (*field)->shape != api::Shape::kList) {
     return Unmergeable("expected slice or array type, but got: struct");
   }

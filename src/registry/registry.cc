@@ -246,7 +246,8 @@ base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
 
 // Delete.
 
-void Registry::Delete(Target target, DeleteOptions remove, CommonOptions options, Done done) {
+void Registry::Delete(Target target, DeleteOptions remove, const CommonOptions& options,
+                      Done done) {
   commit::Write write;
   write.key = KeyOf(target);
   write.dry_run = options.dry_run;

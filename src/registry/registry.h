@@ -89,7 +89,7 @@ class Registry {
   /// `object` in the stored form. The target's name is the object's own.
   void Create(Target target, codec::Value object, CommonOptions options, Done done);
   void Update(Target target, UpdateOptions how, NextState next, CommonOptions options, Done done);
-  void Delete(Target target, DeleteOptions remove, CommonOptions options, Done done);
+  void Delete(Target target, DeleteOptions remove, const CommonOptions& options, Done done);
 
   /// The object of a snapshot, decoded, in the stored form, with its resourceVersion.
   static base::Result<codec::Value> Decode(const Row& row, const state::Object& object);

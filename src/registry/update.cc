@@ -49,10 +49,10 @@ base::Result<uint64_t> ParseVersion(const Value& object) {
   const std::string_view text = codec::StringAt(object, "metadata", "resourceVersion");
   if (text.empty()) return 0;
   uint64_t version = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, version);
-  if (error == std::errc() && end == last) return version;
-  const bool too_large = error == std::errc::result_out_of_range && end == last;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  const bool whole = end == text.data() + text.size();
+  if (error == std::errc() && whole) return version;
+  const bool too_large = error == std::errc::result_out_of_range && whole;
   return base::Fail(base::Reason::kUnknown,
                     fmt::format("strconv.ParseUint: parsing {}: {}", base::GoQuoted(text),
                                 too_large ? "value out of range" : "invalid syntax"));
