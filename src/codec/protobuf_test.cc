@@ -8,29 +8,12 @@
 #include "codec/decode.h"
 #include "codec/encode.h"
 #include "codec/read.h"
+#include "codec/testing_text.h"
 
 namespace berth::codec {
 namespace {
 
 using ::testing::HasSubstr;
-
-// Bytes from hexadecimal digits and, in between, 'text' as it is.
-std::string Bytes(std::string_view text) {
-  std::string bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ' ') continue;
-    if (text[i] == '\'') {
-      const size_t end = text.find('\'', i + 1);
-      bytes += text.substr(i + 1, end - i - 1);
-      i = end;
-      continue;
-    }
-    bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
-    ++i;
-  }
-  return bytes;
-}
 
 Value Canonical(std::string_view json, const api::Message& message) {
   return DecodeJson(json, message).value_or(Decoded{}).object;

@@ -14,6 +14,7 @@
 #include "codec/decode.h"
 #include "codec/json.h"
 #include "codec/read.h"
+#include "codec/testing_text.h"
 #include "merge/managed_fields.h"
 
 namespace berth::merge {
@@ -23,15 +24,7 @@ inline base::WallTime At(int seconds) {
   return base::WallTime(std::chrono::seconds(1800000000 + seconds));
 }
 
-/// JSON with ' for ".
-inline codec::Value Json(std::string text) {
-  for (char& c : text) {
-    if (c == '\'') c = '"';
-  }
-  auto value = codec::ParseJson(text);
-  EXPECT_TRUE(value.has_value()) << text;
-  return value.value_or(codec::Value());
-}
+using codec::Json;
 
 /// A canonical object from the same.
 inline codec::Value Object(const std::string& text, const api::Kind& kind = api::kServiceKind) {

@@ -7,21 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "codec/json.h"
+#include "codec/testing_text.h"
 #include "codec/value.h"
 #include "rules/field_error.h"
 
 namespace berth::rules {
 
-/// An object written down as JSON, with ' for ".
-inline codec::Value Json(std::string text) {
-  for (char& c : text) {
-    if (c == '\'') c = '"';
-  }
-  auto value = codec::ParseJson(text);
-  EXPECT_TRUE(value.has_value()) << text;
-  return value.value_or(codec::Value());
-}
+using codec::Json;
 
 /// Each error as it stands in a message.
 inline std::vector<std::string> Lines(const FieldErrors& errors) {

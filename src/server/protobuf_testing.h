@@ -13,6 +13,7 @@
 #include "api/meta.h"
 #include "codec/decode.h"
 #include "codec/protobuf.h"
+#include "codec/testing_text.h"
 #include "server/testing.h"
 
 namespace berth::server::testing {
@@ -26,23 +27,7 @@ inline std::string As(const std::string& kind, const std::string& version = "v1"
   return std::string(kProtobuf) + ";as=" + kind + ";g=meta.k8s.io;v=" + version;
 }
 
-/// Bytes from hexadecimal digits and, in between, 'text' as it is.
-inline std::string Bytes(std::string_view text) {
-  std::string bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == ' ') continue;
-    if (text[i] == '\'') {
-      const size_t end = text.find('\'', i + 1);
-      bytes += text.substr(i + 1, end - i - 1);
-      i = end;
-      continue;
-    }
-    bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
-    ++i;
-  }
-  return bytes;
-}
+using codec::Bytes;
 
 /// One more than any of codec's, and simpler: fields that are all messages or text, by number.
 struct Field {

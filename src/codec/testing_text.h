@@ -1,0 +1,42 @@
+// For tests only: documents and bytes written down in short.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "codec/json.h"
+#include "codec/value.h"
+
+namespace berth::codec {
+
+/// JSON with ' for ".
+inline Value Json(std::string text) {
+  for (char& c : text) {
+    if (c == '\'') c = '"';
+  }
+  auto value = ParseJson(text);
+  EXPECT_TRUE(value.has_value()) << text;
+  return value.value_or(Value());
+}
+
+/// Bytes from hexadecimal digits and, in between, 'text' as it is.
+inline std::string Bytes(std::string_view text) {
+  std::string bytes;
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ' ') continue;
+    if (text[i] == '\'') {
+      const size_t end = text.find('\'', i + 1);
+      bytes += text.substr(i + 1, end - i - 1);
+      i = end;
+      continue;
+    }
+    bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+    ++i;
+  }
+  return bytes;
+}
+
+}  // namespace berth::codec
