@@ -51,13 +51,13 @@ TEST(SharedText, EmptyTextIsNone) {
 
 TEST(SharedText, ManyTextsComeAndGo) {
   const size_t before = SharedText::CountAll();
-  constexpr int kTexts = 20000;
+  constexpr size_t kTexts = 20000;
   std::deque<SharedText> texts;
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < kTexts; ++i) texts.emplace_back("text " + std::to_string(i));
+    for (size_t i = 0; i < kTexts; ++i) texts.emplace_back("text " + std::to_string(i));
   }
   EXPECT_EQ(SharedText::CountAll(), before + kTexts);
-  for (int i = 0; i < kTexts; ++i) {
+  for (size_t i = 0; i < kTexts; ++i) {
     EXPECT_EQ(texts[i].Get(), "text " + std::to_string(i));
     EXPECT_EQ(texts[i].Get().data(), texts[i + kTexts].Get().data());
   }
