@@ -12,7 +12,8 @@
 namespace berth::codec {
 
 /// JSON with ' for ".
-inline Value Json(std::string text) {
+inline Value Json(std::string_view short_text) {
+  std::string text(short_text);
   for (char& c : text) {
     if (c == '\'') c = '"';
   }

@@ -11,20 +11,16 @@
 #include "api/kinds.h"
 #include "codec/json.h"
 #include "codec/testing.h"
+#include "codec/testing_text.h"
 
 namespace berth::merge {
 namespace {
 
 using base::Reason;
 using codec::Array;
+using codec::Json;
 using codec::Object;
 using codec::Value;
-
-Value Json(std::string_view text) {
-  const auto value = codec::ParseJson(text);
-  EXPECT_TRUE(value.has_value()) << text;
-  return value.value_or(nullptr);
-}
 
 base::Result<Value> Merged(std::string_view document, std::string_view patch) {
   Value value = Json(document);

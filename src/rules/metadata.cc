@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/go_text.h"
 #include "codec/read.h"
 #include "rules/metadata_parts.h"
 
@@ -120,17 +121,7 @@ void ValidateManagedEntry(FieldErrors& errors, const codec::Value& entry,
   if (!type.empty() && type != "FieldsV1") {
     errors.Invalid(at("fieldsType"), type, "must be `FieldsV1`");
   }
-  std::string_view manager = StringAt(entry, "manager");
-  if (manager.size() > kMaxManager) {
-    errors.TooLong(at("manager"), kMaxManager);
-    manager = {};
-  }
-  for (size_t i = 0; i < manager.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(manager[i]);
-    if (byte >= 0x20 && byte != 0x7f) continue;
-    errors.Invalid(at("manager"), manager,
-                   fmt::format("invalid character U+{:04X} (at position {})", byte, i));
-  }
+  RequireFieldManager(errors, StringAt(entry, "manager"), [&at] { return at("manager"); });
   if (StringAt(entry, "subresource").size() > kMaxSubresource) {
     errors.TooLong(at("subresource"), kMaxSubresource);
   }
@@ -179,6 +170,17 @@ FieldErrors ValidateMetadataMaps(const codec::Value& object) {
       ValidateAnnotations(ObjectAt(object, "metadata", "annotations"), path.Child("annotations")));
   errors.Append(ValidateOwners(object, path.Child("ownerReferences")));
   return errors;
+}
+
+void RequireFieldManager(FieldErrors& errors, std::string_view manager,
+                         const std::function<Path()>& path) {
+  if (manager.size() > kMaxManager) errors.TooLong(path(), kMaxManager);
+  for (size_t start = 0; const auto found = base::FirstInvisible(manager.substr(start));) {
+    errors.Invalid(path(), manager,
+                   fmt::format("invalid character U+{:04X} (at position {})",
+                               static_cast<uint32_t>(found->value), start + found->position));
+    start += found->position + 1;
+  }
 }
 
 FieldErrors ValidateManagedEntries(const codec::Value& object) {

@@ -6,6 +6,7 @@
 // Functions named Prepare... change the object first. Pure: uid and time are the caller's.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ FieldErrors ValidateUpdatedMetadata(const codec::Value& object, const codec::Val
 
 /// Keys and values of a map of labels; all errors have the map's path.
 FieldErrors ValidateLabels(const codec::Object& labels, const Path& path);
+
+/// The name of a field manager, of a request or in managedFields: not too long, nothing in it that
+/// cannot be seen. `path` is asked only when there is something to say, since every write has one.
+void RequireFieldManager(FieldErrors& errors, std::string_view manager,
+                         const std::function<Path()>& path);
 
 /// Invalid with "field is immutable" if the two differ; a null value is an absent field.
 void RequireUnchanged(FieldErrors& errors, const Path& path, const codec::Value* now,

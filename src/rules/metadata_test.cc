@@ -13,7 +13,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::UnorderedElementsAre;
 
 /// An object with these members of metadata besides a name and a namespace.
 codec::Value With(const std::string& members) {
@@ -125,6 +124,9 @@ TEST(Metadata, ManagersCanBeRead) {
   EXPECT_THAT(Create(With(R"('managedFields':[{'manager':'bad\u0007','operation':'Apply'}])")),
               ElementsAre("metadata.managedFields[0].manager: Invalid value: \"bad\\a\": invalid "
                           "character U+0007 (at position 3)"));
+  EXPECT_THAT(Create(With(R"('managedFields':[{'manager':'a\u202e','operation':'Apply'}])")),
+              ElementsAre("metadata.managedFields[0].manager: Invalid value: \"a\\u202e\": invalid "
+                          "character U+202E (at position 1)"));
 }
 
 TEST(Metadata, EveryObjectMayHaveAnyNameThatFitsAPath) {

@@ -12,6 +12,7 @@
 #include "codec/json.h"
 #include "codec/read.h"
 #include "codec/value.h"
+#include "rules/metadata.h"
 
 namespace berth::server {
 namespace {
@@ -130,15 +131,7 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
 }
 
 std::string TakeManager(std::string_view name, rules::FieldErrors& errors) {
-  constexpr size_t kMaxManager = 128;
-  const rules::Path path("fieldManager");
-  if (name.size() > kMaxManager) errors.TooLong(path, kMaxManager);
-  for (size_t start = 0; const auto found = base::FirstInvisible(name.substr(start));) {
-    errors.Invalid(path, name,
-                   fmt::format("invalid character U+{:04X} (at position {})",
-                               static_cast<uint32_t>(found->value), start + found->position));
-    start += found->position + 1;
-  }
+  rules::RequireFieldManager(errors, name, [] { return rules::Path("fieldManager"); });
   // What is not UTF-8 would not come back from the store as the same name.
   return base::ToVisible(name);
 }
