@@ -130,10 +130,12 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
   return all.front() == '-' ? -total : total;
 }
 
-std::string TakeManager(std::string_view name, rules::FieldErrors& errors) {
+std::string TakeManager(std::string_view text, rules::FieldErrors& errors) {
+  // What is not UTF-8 would not come back from the store as the same name; and the name that is
+  // kept must be one that a client can send back, so that one is measured.
+  std::string name = base::ToVisible(text);
   rules::RequireFieldManager(errors, name, [] { return rules::Path("fieldManager"); });
-  // What is not UTF-8 would not come back from the store as the same name.
-  return base::ToVisible(name);
+  return name;
 }
 
 /// What all writes have in common.

@@ -97,6 +97,11 @@ TEST(WriteOptions, DryRunAndValidation) {
       HasSubstr("invalid character U+202E (at position 2)"));
   EXPECT_EQ(ParseWriteOptions(Query("fieldManager=a%ff"), "CreateOptions")->field_manager,
             "a\uFFFD");
+  // Each byte that is no text becomes three, and the name that is kept must not be too long.
+  std::string bytes = "fieldManager=";
+  for (int i = 0; i < 43; ++i) bytes += "%ff";
+  EXPECT_THAT(ParseWriteOptions(Query(bytes), "CreateOptions").error().message,
+              HasSubstr("fieldManager: Too long: may not be more than 128 bytes"));
 }
 
 TEST(WriteOptions, AllThatIsWrongIsSaid) {
