@@ -34,6 +34,7 @@ size_t TailSize(const Identity& identity, const WireText& wire, const TextWithGa
   size_t size = identity.key.size() + wire.text.size() - wire.managed_size;
   if (wire.managed_size > 0) size += sizeof(uint32_t) + managed.times.size();
   if (!wire.protobuf.empty()) size += sizeof(uint32_t) + wire.protobuf.size();
+  if (!wire.hidden.empty()) size += sizeof(uint32_t) + wire.hidden.size();
   return size;
 }
 
@@ -47,6 +48,10 @@ class Filler {
     std::memcpy(at_, &number, sizeof number);
     at_ += sizeof number;
   }
+  void PutSized(std::string_view bytes) {
+    Put(static_cast<uint32_t>(bytes.size()));
+    Put(bytes);
+  }
 
  private:
   char* at_;
@@ -57,6 +62,9 @@ uint32_t NumberAt(const char* at) {
   std::memcpy(&number, at, sizeof number);
   return number;
 }
+
+/// As Filler::PutSized left them.
+std::string_view SizedAt(const char* at) { return {at + sizeof(uint32_t), NumberAt(at)}; }
 
 /// Takes the member out whose empty value ends at `quote`, with one of its commas.
 void EraseVersion(std::string& json, size_t quote) {
@@ -92,9 +100,10 @@ Object::Object(Private /*only_make*/, const Identity& identity, int64_t revision
       metadata_at_(static_cast<uint16_t>(wire.metadata_at)),
       key_size_(static_cast<uint16_t>(identity.key.size())),
       name_at_(static_cast<uint16_t>(identity.prefix_size)),
-      resource_(identity.resource & 0x3fffU),
+      resource_(identity.resource & 0xfffU),
       namespaced_(identity.namespaced),
-      has_protobuf_(!wire.protobuf.empty()) {
+      has_protobuf_(!wire.protobuf.empty()),
+      has_hidden_(!wire.hidden.empty()) {
   assert(wire.version_at <= wire.text.size() && wire.metadata_at <= wire.version_at);
   assert(wire.metadata_at <= UINT16_MAX && wire.text.size() <= UINT32_MAX);
   assert(wire.managed_size == 0 || wire.managed_at > wire.version_at);
@@ -108,10 +117,8 @@ Object::Object(Private /*only_make*/, const Identity& identity, int64_t revision
     tail.Put(static_cast<uint32_t>(wire.managed_at));
     tail.Put(managed.times);
   }
-  if (has_protobuf_) {
-    tail.Put(static_cast<uint32_t>(wire.protobuf.size()));
-    tail.Put(wire.protobuf);
-  }
+  if (has_protobuf_) tail.PutSized(wire.protobuf);
+  if (has_hidden_) tail.PutSized(wire.hidden);
   if (namespaced_) {
     name_at_ = static_cast<uint16_t>(identity.key.find('/', identity.prefix_size) + 1);
   }
@@ -125,11 +132,19 @@ std::string_view Object::Namespace() const {
 
 const char* Object::BehindText() const { return Tail() + key_size_ + text_size_; }
 
+const char* Object::BehindManagedFields() const {
+  if (!HasManagedFields()) return BehindText();
+  return BehindText() + sizeof(uint32_t) + TimesSize(managed_.Get());
+}
+
 std::string_view Object::Protobuf() const {
-  if (!has_protobuf_) return {};
-  const char* at = BehindText();
-  if (HasManagedFields()) at += sizeof(uint32_t) + TimesSize(managed_.Get());
-  return {at + sizeof(uint32_t), NumberAt(at)};
+  return has_protobuf_ ? SizedAt(BehindManagedFields()) : std::string_view();
+}
+
+std::string_view Object::Hidden() const {
+  if (!has_hidden_) return {};
+  const std::string_view before = Protobuf();
+  return SizedAt(has_protobuf_ ? before.data() + before.size() : BehindManagedFields());
 }
 
 void Object::AppendFrom(std::string& out, size_t from, std::string_view version) const {
@@ -173,7 +188,8 @@ size_t Object::Bytes() const {
   // Itself, the reference counts before it and the allocator's share.
   constexpr size_t kFixed = sizeof(Object) + 40;
   const size_t times = HasManagedFields() ? TimesSize(managed_.Get()) : 0;
-  return kFixed + key_size_ + text_size_ + times + Protobuf().size() + managed_.ShareOfBytes();
+  return kFixed + key_size_ + text_size_ + times + Protobuf().size() + Hidden().size() +
+         managed_.ShareOfBytes();
 }
 
 }  // namespace berth::state

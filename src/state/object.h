@@ -32,6 +32,8 @@ struct WireText {
   /// The object in protobuf if JSON does not show all of it (fields that a newer server knows);
   /// else empty.
   std::string protobuf = {};
+  /// What goes with the object and no client sees; most have nothing.
+  std::string hidden = {};
 };
 
 class Object;
@@ -39,7 +41,7 @@ using ObjectPtr = std::shared_ptr<const Object>;
 
 /// What an object is, apart from what it holds.
 struct Identity {
-  uint16_t resource = 0;  // Its place in state::Resources, below 16,384.
+  uint16_t resource = 0;  // Its place in state::Resources, below 4,096.
   std::string_view key = {};
   /// The key behind the resource's prefix is `<namespace>/<name>`, or `<name>`.
   size_t prefix_size = 0;
@@ -82,15 +84,18 @@ class Object {
 
   /// As WireText::protobuf.
   std::string_view Protobuf() const;
+  /// As WireText::hidden.
+  std::string_view Hidden() const;
 
   /// What it takes in memory, roughly, with its share of what it shares at the moment.
   size_t Bytes() const;
 
  private:
   /// Follow the object in its allocation: key, text; if it has managed fields, where these go in
-  /// the text and their times; if it has protobuf, its size and bytes.
+  /// the text and their times; if it has protobuf, its size and bytes; hidden bytes likewise.
   const char* Tail() const { return reinterpret_cast<const char*>(this + 1); }
   const char* BehindText() const;
+  const char* BehindManagedFields() const;
 
   bool HasManagedFields() const { return !managed_.IsEmpty(); }
   /// The JSON from a position in the text on.
@@ -104,9 +109,10 @@ class Object {
   uint16_t metadata_at_ = 0;
   uint16_t key_size_ = 0;
   uint16_t name_at_ = 0;
-  uint16_t resource_ : 14 = 0;
+  uint16_t resource_ : 12 = 0;
   bool namespaced_ : 1 = false;
   bool has_protobuf_ : 1 = false;
+  bool has_hidden_ : 1 = false;
 };
 
 }  // namespace berth::state

@@ -58,8 +58,9 @@ TEST(ObjectTest, LeavesTheRevisionOutWhenThereIsNone) {
 constexpr std::string_view kManaged =
     R"(,"managedFields":[{"manager":"m","time":"2026-11-15T17:17:39Z"}])";
 
-/// A namespace with managed fields, `spec` and, perhaps, protobuf.
-ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string protobuf = {}) {
+/// A namespace with managed fields, `spec` and, perhaps, protobuf and hidden bytes.
+ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string protobuf = {},
+                      std::string hidden = {}) {
   static const Resources resources = testing::MakeResources();
   WireText wire;
   wire.text = R"({"kind":"K","metadata":{"resourceVersion":")";
@@ -70,6 +71,7 @@ ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string pr
   wire.managed_size = managed.size();
   wire.text.append(managed).append(R"(},"spec":1})");
   wire.protobuf = std::move(protobuf);
+  wire.hidden = std::move(hidden);
   return Object::Make(*resources.Find("/registry/namespaces/n"), revision, wire);
 }
 
@@ -115,6 +117,22 @@ TEST(ObjectTest, CarriesProtobufIfThereIsAny) {
     const ObjectPtr without = MakeManaged(managed, 1);
     EXPECT_EQ(without->Protobuf(), "");
     EXPECT_EQ(Json(*with, 7), Json(*without, 7));
+  }
+}
+
+TEST(ObjectTest, CarriesHiddenBytesIfThereAreAny) {
+  const std::string bytes("h\0\xff", 3);
+  for (const std::string_view managed : {std::string_view(), kManaged}) {
+    for (const char* protobuf : {"", "proto"}) {
+      const ObjectPtr with = MakeManaged(managed, 1, protobuf, bytes);
+      EXPECT_EQ(with->Hidden(), bytes);
+      EXPECT_EQ(with->Protobuf(), protobuf);
+      const ObjectPtr without = MakeManaged(managed, 1, protobuf);
+      EXPECT_EQ(without->Hidden(), "");
+      EXPECT_EQ(Json(*with, 7), Json(*without, 7));
+      EXPECT_EQ(with->TextWithoutManagedFields(), without->TextWithoutManagedFields());
+      EXPECT_GT(with->Bytes(), without->Bytes());
+    }
   }
 }
 
