@@ -1,0 +1,127 @@
+#include "rules/ip_address.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "codec/json.h"
+#include "codec/read.h"
+#include "ip/addr.h"
+#include "rules/metadata.h"
+#include "rules/names.h"
+#include "rules/service.h"
+
+namespace berth::rules {
+namespace {
+
+/// Nothing is added to a generateName, so that it must be an address as well.
+Problems NameIsAddress(std::string_view text, bool /*prefix*/) {
+  const auto addr = ip::ParseAddr(text);
+  return addr ? Problems() : Problems{addr.error().message};
+}
+
+/// As messages show it: in the words of upstream's struct.
+codec::Value PrintedParent(const codec::Value& address) {
+  const codec::Value* parent = FindAt(address, "spec", "parentRef");
+  if (parent == nullptr) return nullptr;
+  return codec::Object{{"Group", StringAt(*parent, "group")},
+                       {"Resource", StringAt(*parent, "resource")},
+                       {"Namespace", StringAt(*parent, "namespace")},
+                       {"Name", StringAt(*parent, "name")}};
+}
+
+void ValidateParent(FieldErrors& errors, const codec::Value& address) {
+  const Path path("spec.parentRef");
+  const codec::Value* parent = FindAt(address, "spec", "parentRef");
+  if (parent == nullptr) return errors.Required(path);
+  if (const std::string_view group = StringAt(*parent, "group"); !group.empty()) {
+    errors.InvalidEach(path.Child("group"), group, Dns1123SubdomainProblems(group));
+  }
+  for (const std::string_view field : {"resource", "name", "namespace"}) {
+    const std::string_view text = StringAt(*parent, field);
+    if (!text.empty()) {
+      errors.InvalidEach(path.Child(field), text, PathSegmentProblems(text, false));
+    } else if (field != "namespace") {
+      errors.Required(path.Child(field));
+    }
+  }
+}
+
+}  // namespace
+
+FieldErrors ValidateIpAddressCreate(const codec::Value& address) {
+  FieldErrors errors =
+      ValidateMetadata(address, Scope::kCluster, NameIsAddress, FinalizerRule::kCore);
+  ValidateParent(errors, address);
+  return errors;
+}
+
+FieldErrors ValidateIpAddressUpdate(const codec::Value& address, const codec::Value& old) {
+  FieldErrors errors = ValidateIpAddressCreate(address);
+  errors.Append(ValidateMetadataUpdate(address, old, FinalizerRule::kCore));
+  codec::Value parent = PrintedParent(address);
+  if (parent != PrintedParent(old)) {
+    errors.Invalid(Path("spec.parentRef"), std::move(parent), "field is immutable");
+  }
+  return errors;
+}
+
+std::optional<ServiceName> ParentService(const codec::Value& address) {
+  const codec::Value* parent = FindAt(address, "spec", "parentRef");
+  if (parent == nullptr || !StringAt(*parent, "group").empty()) return std::nullopt;
+  if (StringAt(*parent, "resource") != "services") return std::nullopt;
+  const ServiceName service{.name_space = StringAt(*parent, "namespace"),
+                            .name = StringAt(*parent, "name")};
+  if (service.name_space.empty() || service.name.empty()) return std::nullopt;
+  return service;
+}
+
+bool HasClusterIp(const codec::Value& service, std::string_view address) {
+  if (IsExternalName(service)) return false;
+  const auto wanted = ip::ParseAddrLoose(address);
+  if (!wanted) return false;
+  const auto is_wanted = [&wanted](const codec::Value& text) {
+    const auto addr = ip::ParseAddrLoose(Text(&text));
+    return addr && addr->addr == wanted->addr;
+  };
+  return std::ranges::any_of(ArrayAt(service, "spec", "clusterIPs"), is_wanted);
+}
+
+std::string HeldByService(const codec::Value& service) {
+  return fmt::format(
+      "the Service \"{}/{}\" has this address; to free the address, delete the Service or change "
+      "it so that it has another one or none",
+      StringAt(service, "metadata", "namespace"), StringAt(service, "metadata", "name"));
+}
+
+std::string TakeInternalAnnotations(codec::Value& object) {
+  const codec::Object& all = ObjectAt(object, "metadata", "annotations");
+  const auto is_internal = [](const codec::Member& annotation) {
+    return std::string_view(annotation.key).starts_with(kInternalPrefix);
+  };
+  if (std::ranges::none_of(all, is_internal)) return {};
+  codec::Object internal;
+  codec::Object others;
+  for (const codec::Member& annotation : all) {
+    (is_internal(annotation) ? internal : others).Set(annotation.key, annotation.value);
+  }
+  if (others.empty()) {
+    EraseAt(object, {"metadata", "annotations"});
+  } else {
+    SetAt(object, {"metadata", "annotations"}, std::move(others));
+  }
+  return codec::WriteJson(internal);
+}
+
+void PutInternalAnnotations(codec::Value& object, std::string_view taken) {
+  if (taken.empty()) return;
+  const auto internal = codec::ParseJson(taken);
+  if (!internal) return;
+  for (const codec::Member& annotation : codec::ObjectAt(*internal)) {
+    SetAt(object, {"metadata", "annotations", annotation.key}, annotation.value);
+  }
+}
+
+}  // namespace berth::rules
