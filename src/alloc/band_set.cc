@@ -54,8 +54,12 @@ State BandSet::Get(U128 value) const {
 void BandSet::Change(U128 value, State from, State to) {
   const U128 offset = value - span_.first;
   if (exclusions_.Contains(offset)) {
-    taken_though_excluded_.erase(value);
-    to = State::kExcluded;
+    if (to == State::kTaken) {
+      taken_though_excluded_.insert(value);
+    } else {
+      taken_though_excluded_.erase(value);
+      to = State::kExcluded;
+    }
   } else {
     std::visit([&](auto& set) { set.Put(exclusions_.Rank(offset), to); }, set_);
   }

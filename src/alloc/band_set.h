@@ -45,7 +45,7 @@ class BandSet {
   State Get(U128 value) const;
 
   /// `from` must be the value's state; `to` is kFree, kTaken, kReserved or kCooling. An excluded
-  /// value that is given back is excluded again.
+  /// value can be taken, and is excluded again when it is given back.
   void Change(U128 value, State from, State to);
 
   /// One free value, each equally likely; there must be one.

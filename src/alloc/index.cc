@@ -72,6 +72,14 @@ Outcome Index::Take(U128 value) {
   return Outcome::kExcluded;
 }
 
+void Index::Hold(U128 value) {
+  BandSet* set = SetFor(value);
+  if (set == nullptr) return;
+  if (const State state = set->Get(value); state != State::kTaken) {
+    set->Change(value, state, State::kTaken);
+  }
+}
+
 const BandSet* Index::SetToPickFrom() const {
   if (dynamic_ && dynamic_->Free() > 0) return &*dynamic_;
   if (static_ && static_->Free() > 0 && !layout_.strict()) return &*static_;

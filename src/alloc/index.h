@@ -49,6 +49,9 @@ class Index {
   /// A given value: free or cooling.
   Outcome Take(U128 value);
 
+  /// Whatever it was before, it is taken: somebody has it. Values outside the range are ignored.
+  void Hold(U128 value);
+
   /// Any free value: from the dynamic band, and from the static one if that is exhausted and the
   /// range is not strict. Each free value of the band is equally likely. Cooling values are left
   /// alone. Pick only proposes.

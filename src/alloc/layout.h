@@ -55,6 +55,8 @@ struct RangeOptions {
 struct Unusable {
   Interval values;
   std::string_view why;
+
+  bool operator==(const Unusable&) const = default;
 };
 
 class Layout {
@@ -83,6 +85,8 @@ class Layout {
   const std::vector<Unusable>& unusable() const { return unusable_; }
 
   bool Contains(U128 value) const { return span_ && span_->Contains(value); }
+
+  bool operator==(const Layout&) const = default;
 
   friend base::Result<Layout> LayoutOf(const ip::Cidr& cidr, const RangeOptions& options);
   friend base::Result<Layout> LayoutOf(const ip::PortRange& ports, const RangeOptions& options);
