@@ -25,6 +25,7 @@ void Sequencer::Impl::Attempt(const OpPtr& op, Ops& ready) {
     bool by_guard = false;
     std::optional<base::Error> refusal = Decide(*op, *follower_.Current(), by_guard);
     if (by_guard) {
+      Settle(*op, false);
       if (WaitsForGuard(op)) return;
       if (GuardChanged(*op)) continue;  // By a write that was finished meanwhile.
     }
@@ -46,12 +47,16 @@ std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot
   op.decision = {};
   op.guarded.clear();
   op.current = snapshot.Find(op.write.key);
-  for (const Guard& guard : op.write.guards) {
-    op.guarded.push_back(snapshot.Find(guard.key));
-    std::optional<base::Error> refusal = guard.check(op.guarded.back());
-    by_guard = refusal.has_value();
-    if (refusal) return refusal;
-  }
+  const auto ask = [&](const std::vector<Guard>& guards) -> std::optional<base::Error> {
+    for (const Guard& guard : guards) {
+      op.guarded.push_back({.key = &guard.key, .object = snapshot.Find(guard.key)});
+      std::optional<base::Error> refusal = guard.check(op.guarded.back().object);
+      by_guard = refusal.has_value();
+      if (refusal) return refusal;
+    }
+    return std::nullopt;
+  };
+  if (auto refusal = ask(op.write.guards)) return refusal;
   if (!op.current && follower_.IsUndecodable(op.write.key)) {
     return base::Error{.reason = base::Reason::kInternalError,
                        .message = "what is stored under " + op.write.key + " cannot be decoded"};
@@ -61,7 +66,7 @@ std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot
   op.decision = std::move(*decision);
   const bool gone = op.decision.kind == Decision::Kind::kDelete && !op.current;
   if (gone) op.decision.kind = Decision::Kind::kNothing;
-  return std::nullopt;
+  return ask(op.decision.guards);
 }
 
 /// Whether the guard that refused it may be changed by a write that is in the store: then it is
@@ -69,15 +74,15 @@ std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot
 /// waits in a circle.
 bool Sequencer::Impl::WaitsForGuard(const OpPtr& op) {
   base::MutexLock lock(mutex_);
-  const auto lane = lanes_.find(op->write.guards[op->guarded.size() - 1].key);
+  const auto lane = lanes_.find(*op->guarded.back().key);
   if (lane == lanes_.end() || !lane->second.in_store) return false;
   lane->second.waiting.push_back(op);
   return true;
 }
 
 bool Sequencer::Impl::GuardChanged(const Op& op) const {
-  const std::string& key = op.write.guards[op.guarded.size() - 1].key;
-  return RevisionOf(follower_.Current()->Find(key)) != RevisionOf(op.guarded.back());
+  const Op::Guarded& last = op.guarded.back();
+  return RevisionOf(follower_.Current()->Find(*last.key)) != RevisionOf(last.object);
 }
 
 /// Decides again on a snapshot that shows all that was acknowledged before now, anywhere.
@@ -128,8 +133,8 @@ store::Txn Sequencer::Impl::MakeTxn(Op& op) {
   Decision& decision = op.decision;
   const int64_t before = RevisionOf(op.current);
   AddCompare(txn, op.write.key, before);
-  for (size_t i = 0; i < op.guarded.size(); ++i) {
-    AddCompare(txn, op.write.guards[i].key, RevisionOf(op.guarded[i]));
+  for (const Op::Guarded& guarded : op.guarded) {
+    AddCompare(txn, *guarded.key, RevisionOf(guarded.object));
   }
   const bool puts = decision.kind == Decision::Kind::kPut;
   Expect(op, {.key = op.write.key,

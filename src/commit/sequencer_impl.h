@@ -25,7 +25,12 @@ struct Op {
 
   // The attempt under way.
   state::ObjectPtr current = {};
-  std::vector<state::ObjectPtr> guarded = {};  // Of each guard that was looked at.
+  /// What a guard was shown. Its key is the guard's own.
+  struct Guarded {
+    const std::string* key = nullptr;
+    state::ObjectPtr object = {};
+  };
+  std::vector<Guarded> guarded = {};  // Of each that was asked.
   Decision decision = {};
   std::vector<state::ExpectationPtr> expected = {};  // The object's own comes first.
   int64_t revision = 0;                              // Committed: of the object's event.
@@ -73,7 +78,7 @@ class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
 
   // One attempt.
   void Attempt(const OpPtr& op, Ops& ready);
-  /// Fills in the attempt. What refuses it, and whether that is its last guard.
+  /// Fills in the attempt. What refuses it, and whether that is the guard that was asked last.
   std::optional<base::Error> Decide(Op& op, const state::Snapshot& snapshot, bool& by_guard);
   bool WaitsForGuard(const OpPtr& op) EXCLUDES(mutex_);
   bool GuardChanged(const Op& op) const;

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "base/testing.h"
+#include "commit/testing.h"
 #include "state/follower.h"
 #include "state/testing_store.h"
 
@@ -23,112 +24,16 @@ namespace {
 using state::ObjectPtr;
 using state::testing::Body;
 using state::testing::ServiceKey;
-using state::testing::Stored;
-using state::testing::Wire;
 using std::chrono::milliseconds;
 using store::Fault;
+using testing::Append;
+using testing::Create;
 using ::testing::ElementsAre;
-
-const std::string& Key() {
-  static const std::string key = ServiceKey("n", "a");
-  return key;
-}
-
-Decision PutOf(const std::string& body) {
-  return {.kind = Decision::Kind::kPut, .stored = Stored(body), .wire = Wire(body)};
-}
-
-Transform Create(const std::string& body) {
-  return [body](const ObjectPtr& current) -> base::Result<Decision> {
-    if (current) return base::Fail(base::Reason::kAlreadyExists, "exists");
-    return PutOf(body);
-  };
-}
-
-Transform Append(const std::string& more) {
-  return [more](const ObjectPtr& current) -> base::Result<Decision> {
-    return PutOf((current ? Body(*current) : "") + more);
-  };
-}
-
-Transform Remove() {
-  return [](const ObjectPtr& current) -> base::Result<Decision> {
-    if (!current) return base::Fail(base::Reason::kNotFound, "not found");
-    return Decision{.kind = Decision::Kind::kDelete};
-  };
-}
-
-Guard NamespaceExists() {
-  return {.key = "/registry/namespaces/n",
-          .check = [](const ObjectPtr& current) -> std::optional<base::Error> {
-            if (current) return std::nullopt;
-            return base::Error{.reason = base::Reason::kNotFound, .message = "no namespace"};
-          }};
-}
-
-/// What came of a write, as text.
-std::string Text(const base::Result<Written>& result) {
-  if (!result) return std::string(ReasonText(result.error().reason));
-  static const char* const kinds[] = {"created", "updated", "deleted", "unchanged"};
-  return std::string(kinds[static_cast<size_t>(result->kind)]) + " " +
-         (result->object ? Body(*result->object) : "nothing") + " @" +
-         std::to_string(result->revision);
-}
-
-/// One server: a follower and a sequencer on the store.
-struct Replica {
-  Replica(state::testing::TestStore& store, const base::Clock& clock,
-          const state::FollowerOptions& follow, const SequencerOptions& options)
-      : follower(*store.engine, store.resources, {}, follow, clock, store.log),
-        sequencer(std::make_unique<Sequencer>(follower, options)) {}
-
-  state::Follower follower;
-  std::unique_ptr<Sequencer> sequencer;
-};
-
-class SequencerTest : public ::testing::Test {
- protected:
-  void Make(const SequencerOptions& options = {}, const state::FollowerOptions& follow = {},
-            store::MemoryOptions engine = {}) {
-    engine.fault = [this](const store::Txn& /*txn*/) {
-      if (faults_.empty()) return Fault::kNone;
-      const Fault fault = faults_.front();
-      faults_.erase(faults_.begin());
-      return fault;
-    };
-    store_.Open(std::move(engine));
-    replica_ = std::make_unique<Replica>(store_, store_.clock, follow, options);
-    PumpAll();
-  }
-  void PumpAll() {
-    while (replica_->follower.Pump()) {
-    }
-  }
-  void Submit(Write write) {
-    const size_t place = results_.size();
-    results_.emplace_back("-");
-    replica_->sequencer->Submit(
-        std::move(write),
-        [this, place](const base::Result<Written>& result) { results_[place] = Text(result); });
-  }
-  void Submit(const std::string& key, Transform transform) {
-    Submit({.key = key, .transform = std::move(transform)});
-  }
-  std::string Run(const std::string& key, Transform transform) {
-    Submit(key, std::move(transform));
-    PumpAll();
-    return results_.back();
-  }
-  std::string Stored() const {
-    const auto entry = store::GetNow(*store_.engine, Key());
-    return *entry ? (*entry)->value : "nothing";
-  }
-
-  state::testing::TestStore store_;
-  std::vector<Fault> faults_;
-  std::vector<std::string> results_;
-  std::unique_ptr<Replica> replica_;
-};
+using testing::Key;
+using testing::PutOf;
+using testing::Remove;
+using testing::Replica;
+using testing::SequencerTest;
 
 TEST_F(SequencerTest, CreatesChangesAndDeletes) {
   Make();
@@ -268,43 +173,6 @@ TEST_F(SequencerTest, AKeyStaysTakenUntilItsReplyHasCome) {
   EXPECT_THAT(results_, ElementsAre("created 1 @1", "updated 12 @3", "created b @2"));
 }
 
-TEST_F(SequencerTest, AGuardThatChangesBetweenDecisionAndCommitIsAskedAgain) {
-  Make();
-  store_.Put(NamespaceExists().key, state::testing::Stored("n"));
-  PumpAll();
-  store_.Delete(NamespaceExists().key);  // The picture does not show it yet.
-  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
-  PumpAll();
-  EXPECT_EQ(results_.back(), "NotFound");
-  EXPECT_EQ(Stored(), "nothing");
-  store_.Put(NamespaceExists().key, state::testing::Stored("n"));
-  PumpAll();
-  store_.Put(NamespaceExists().key, state::testing::Stored("changed"));
-  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
-  PumpAll();
-  EXPECT_EQ(results_.back(), "created 1 @5");
-}
-
-TEST_F(SequencerTest, ARefusalWaitsForTheWriteThatCouldChangeIt) {
-  Make();
-  faults_ = {Fault::kHold};
-  Submit(NamespaceExists().key, Create("n"));
-  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
-  PumpAll();
-  EXPECT_THAT(results_, ElementsAre("-", "-"));
-  store_.engine->Release();
-  PumpAll();
-  EXPECT_THAT(results_, ElementsAre("created n @1", "created 1 @2"));
-
-  Run(Key(), Remove());
-  Run(NamespaceExists().key, Remove());
-  faults_ = {Fault::kFail};
-  Submit(NamespaceExists().key, Create("n"));
-  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
-  PumpAll();
-  EXPECT_EQ(results_.back(), "NotFound") << "the write that could have changed it failed";
-}
-
 TEST_F(SequencerTest, OnASharedStoreARefusalIsAskedOfTheStore) {
   Make({}, {.shared_store = true});
   Run(Key(), Create("1"));
@@ -345,8 +213,10 @@ TEST_F(SequencerTest, SeveralObjectsCommitTogetherRecordsFirstGivenBackLast) {
   const std::string record = "/registry/namespaces/10.0.0.1";
   const auto take = [&record](const ObjectPtr&) -> base::Result<Decision> {
     Decision decision = PutOf("1");
-    decision.puts.push_back(
-        {.key = record, .stored = state::testing::Stored("r"), .wire = Wire("r"), .expected = 0});
+    decision.puts.push_back({.key = record,
+                             .stored = state::testing::Stored("r"),
+                             .wire = state::testing::Wire("r"),
+                             .expected = 0});
     return decision;
   };
   EXPECT_EQ(Run(Key(), take), "created 1 @2");

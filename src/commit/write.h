@@ -38,6 +38,13 @@ struct Counter {
   int64_t limit = 0;
 };
 
+/// Something else the decision depends on, e.g. its namespace: the commit holds only if that has
+/// not changed since it was checked.
+struct Guard {
+  std::string key = {};
+  std::function<std::optional<base::Error>(const state::ObjectPtr& current)> check = {};
+};
+
 /// What a transform wants to happen.
 struct Decision {
   enum class Kind : uint8_t { kNothing, kPut, kDelete };
@@ -51,17 +58,13 @@ struct Decision {
   std::vector<ExtraDelete> deletes = {};  // and behind it.
   std::vector<Counter> counters = {};
 
+  /// What only the decision shows that it depends on. Checked after it, in the same snapshot.
+  std::vector<Guard> guards = {};
+
   /// Called exactly once, when it is known whether this decision was committed: with false what it
   /// took (addresses, ...) is free again. An unknown outcome is found out first. A dry-run's, and
   /// one that is decided again, are told false.
   std::function<void(bool committed)> settle = {};
-};
-
-/// Something else the decision depends on, e.g. its namespace: the commit holds only if that has
-/// not changed since it was checked.
-struct Guard {
-  std::string key = {};
-  std::function<std::optional<base::Error>(const state::ObjectPtr& current)> check = {};
 };
 
 /// From the object as it is (null: there is none) to what shall be. Run again when the object has

@@ -1,0 +1,125 @@
+// What a write depends on beside its object: guards that it comes with, and those that its decision
+// has.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commit/testing.h"
+
+namespace berth::commit {
+namespace {
+
+using state::ObjectPtr;
+using store::Fault;
+using testing::Create;
+using ::testing::ElementsAre;
+using testing::Key;
+using testing::NamespaceExists;
+using testing::Remove;
+
+using GuardTest = testing::SequencerTest;
+
+TEST_F(GuardTest, AGuardThatChangesBetweenDecisionAndCommitIsAskedAgain) {
+  Make();
+  store_.Put(NamespaceExists().key, state::testing::Stored("n"));
+  PumpAll();
+  store_.Delete(NamespaceExists().key);  // The picture does not show it yet.
+  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
+  PumpAll();
+  EXPECT_EQ(results_.back(), "NotFound");
+  EXPECT_EQ(Stored(), "nothing");
+  store_.Put(NamespaceExists().key, state::testing::Stored("n"));
+  PumpAll();
+  store_.Put(NamespaceExists().key, state::testing::Stored("changed"));
+  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
+  PumpAll();
+  EXPECT_EQ(results_.back(), "created 1 @5");
+}
+
+TEST_F(GuardTest, ARefusalWaitsForTheWriteThatCouldChangeIt) {
+  Make();
+  faults_ = {Fault::kHold};
+  Submit(NamespaceExists().key, Create("n"));
+  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
+  PumpAll();
+  EXPECT_THAT(results_, ElementsAre("-", "-"));
+  store_.engine->Release();
+  PumpAll();
+  EXPECT_THAT(results_, ElementsAre("created n @1", "created 1 @2"));
+
+  Run(Key(), Remove());
+  Run(NamespaceExists().key, Remove());
+  faults_ = {Fault::kFail};
+  Submit(NamespaceExists().key, Create("n"));
+  Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
+  PumpAll();
+  EXPECT_EQ(results_.back(), "NotFound") << "the write that could have changed it failed";
+}
+
+/// Deletes if nothing is said against it by what the object's body names.
+Transform RemoveUnlessKept(int* given_back = nullptr) {
+  return [given_back](const ObjectPtr& current) -> base::Result<Decision> {
+    if (!current) return base::Fail(base::Reason::kNotFound, "not found");
+    Decision decision{.kind = Decision::Kind::kDelete};
+    decision.guards.push_back(
+        {.key = state::testing::ServiceKey("n", state::testing::Body(*current)),
+         .check = [](const ObjectPtr& keeper) -> std::optional<base::Error> {
+           if (!keeper) return std::nullopt;
+           return base::Error{.reason = base::Reason::kConflict, .message = "kept"};
+         }});
+    if (given_back != nullptr) {
+      decision.settle = [given_back](bool committed) { *given_back += committed ? 0 : 1; };
+    }
+    return decision;
+  };
+}
+
+const std::string& Keeper() {
+  static const std::string key = state::testing::ServiceKey("n", "keeper");
+  return key;
+}
+
+TEST_F(GuardTest, ADecisionHasGuardsOfItsOwn) {
+  Make();
+  Run(Key(), Create("keeper"));
+  Run(Keeper(), Create("k"));
+  int given_back = 0;
+  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&given_back)), "Conflict");
+  EXPECT_EQ(given_back, 1);
+  Submit({.key = Key(), .transform = RemoveUnlessKept(), .dry_run = true});
+  PumpAll();
+  EXPECT_EQ(results_.back(), "Conflict") << "a dry-run is told the same";
+  Run(Keeper(), Remove());
+  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&given_back)), "deleted keeper @4");
+  EXPECT_EQ(given_back, 1);
+}
+
+TEST_F(GuardTest, WhatADecisionDependsOnIsCompared) {
+  Make();
+  Run(Key(), Create("keeper"));
+  store_.Put(Keeper(), state::testing::Stored("k"));  // Not yet in the picture.
+  EXPECT_EQ(Run(Key(), RemoveUnlessKept()), "Conflict");
+  EXPECT_EQ(Stored(), "ok:keeper");
+}
+
+TEST_F(GuardTest, ARefusalByTheDecisionWaitsForTheWriteThatCouldChangeIt) {
+  Make();
+  Run(Key(), Create("keeper"));
+  Run(Keeper(), Create("k"));
+  faults_ = {Fault::kHold};
+  Submit(Keeper(), Remove());
+  int given_back = 0;
+  Submit(Key(), RemoveUnlessKept(&given_back));
+  PumpAll();
+  EXPECT_EQ(results_.back(), "-");
+  EXPECT_EQ(given_back, 1) << "nothing is kept while it waits";
+  store_.engine->Release();
+  PumpAll();
+  EXPECT_EQ(results_.back(), "deleted keeper @4");
+}
+
+}  // namespace
+}  // namespace berth::commit
