@@ -25,4 +25,8 @@ extern const Message kServiceCidr;
 extern const Message kIpAddress;
 extern const Message kParentReference;
 
+// allocation.berth.io/v1alpha1
+extern const Message kNodePortRange;
+extern const Message kNodePort;
+
 }  // namespace berth::api

@@ -17,6 +17,8 @@ constexpr auto kNs = std::to_array<std::string_view>({"ns"});
 constexpr auto kSvc = std::to_array<std::string_view>({"svc"});
 constexpr auto kEv = std::to_array<std::string_view>({"ev"});
 constexpr auto kIp = std::to_array<std::string_view>({"ip"});
+constexpr auto kNpr = std::to_array<std::string_view>({"npr"});
+constexpr auto kNp = std::to_array<std::string_view>({"np"});
 
 }  // namespace
 
@@ -103,11 +105,37 @@ constexpr Kind kIpAddressKind{.group = "networking.k8s.io",
                               .namespaced = false,
                               .message = &kIpAddress};
 
+constexpr Kind kNodePortRangeKind{.group = "allocation.berth.io",
+                                  .version = "v1alpha1",
+                                  .api_version = "allocation.berth.io/v1alpha1",
+                                  .kind = "NodePortRange",
+                                  .list_kind = "NodePortRangeList",
+                                  .plural = "nodeportranges",
+                                  .singular = "nodeportrange",
+                                  .short_names = kNpr,
+                                  .verbs = kAllVerbs,
+                                  .namespaced = false,
+                                  .has_protobuf = false,
+                                  .message = &kNodePortRange};
+
+constexpr Kind kNodePortKind{.group = "allocation.berth.io",
+                             .version = "v1alpha1",
+                             .api_version = "allocation.berth.io/v1alpha1",
+                             .kind = "NodePort",
+                             .list_kind = "NodePortList",
+                             .plural = "nodeports",
+                             .singular = "nodeport",
+                             .short_names = kNp,
+                             .verbs = kAllVerbs,
+                             .namespaced = false,
+                             .has_protobuf = false,
+                             .message = &kNodePort};
+
 namespace {
 
-constexpr std::array<const Kind*, 7> kKinds = {&kNamespaceKind,   &kServiceKind, &kEventKind,
-                                               &kEventsEventKind, &kLeaseKind,   &kServiceCidrKind,
-                                               &kIpAddressKind};
+constexpr std::array<const Kind*, 9> kKinds = {
+    &kNamespaceKind,   &kServiceKind,   &kEventKind,         &kEventsEventKind, &kLeaseKind,
+    &kServiceCidrKind, &kIpAddressKind, &kNodePortRangeKind, &kNodePortKind};
 
 }  // namespace
 

@@ -34,6 +34,8 @@ extern const Kind kEventsEventKind;  // Of events.k8s.io, another view of the sa
 extern const Kind kLeaseKind;
 extern const Kind kServiceCidrKind;
 extern const Kind kIpAddressKind;
+extern const Kind kNodePortRangeKind;
+extern const Kind kNodePortKind;
 
 /// All of the above.
 std::span<const Kind* const> AllKinds();
