@@ -22,8 +22,12 @@ bool HasSelector(const codec::Value& service) {
 }
 
 bool IsExternallyAccessible(const codec::Value& service) {
-  return IsNodePortType(service) || IsLoadBalancer(service) ||
+  return HasNodePorts(service) ||
          (IsClusterIpType(service) && !ArrayAt(service, "spec", "externalIPs").empty());
+}
+
+bool HasNodePorts(const codec::Value& service) {
+  return IsNodePortType(service) || IsLoadBalancer(service);
 }
 
 bool NeedsHealthCheck(const codec::Value& service) {

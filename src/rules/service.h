@@ -21,6 +21,9 @@ bool HasSelector(const codec::Value& service);
 /// Type NodePort or LoadBalancer, or ClusterIP with externalIPs.
 bool IsExternallyAccessible(const codec::Value& service);
 
+/// Type NodePort or LoadBalancer: node ports in it count.
+bool HasNodePorts(const codec::Value& service);
+
 /// A load balancer with `externalTrafficPolicy: Local`: it has a health check node port.
 bool NeedsHealthCheck(const codec::Value& service);
 

@@ -1,8 +1,9 @@
 // What a Service is given before anything is allocated. In the order of a write:
 //
-//   create: DefaultService, PrepareServiceCreate, SyncClusterIps, InitServiceFamilies
-//   update: DefaultService, DecorateService(old), CarryAllocated, SyncClusterIps,
-//           InitServiceFamilies, (allocation), PrepareServiceUpdate
+//   create: DefaultService, DropDisabledFields, PrepareServiceCreate, SyncClusterIps,
+//           InitServiceFamilies
+//   update: DefaultService, DropDisabledFields, DecorateService(old), CarryAllocated,
+//           SyncClusterIps, PrepareServiceUpdate, InitServiceFamilies
 //   status: DefaultService, PrepareServiceStatusUpdate
 //   read:   DecorateService
 //
@@ -25,6 +26,10 @@ void DefaultService(codec::Value& service);
 /// families that are configured now, the default one first.
 void DecorateService(codec::Value& service, std::span<const ip::Family> configured);
 
+/// Without the gate ServiceLBNodePortControl: allocateLoadBalancerNodePorts is dropped, unless the
+/// Service has it already; then it counts as ever. `old` is null on create.
+void DropDisabledFields(codec::Value& service, const codec::Value* old, bool lb_node_ports);
+
 /// Create: status is emptied.
 void PrepareServiceCreate(codec::Value& service);
 
@@ -37,13 +42,11 @@ void CarryAllocated(codec::Value& service, const codec::Value& old);
 void SyncClusterIps(codec::Value& service, const codec::Value* old);
 
 /// Decides ipFamilyPolicy and ipFamilies. On errors the object is of no further use. `old` is null
-/// on create.
+/// on create. Families that a Service has are its own, even if the cluster no longer has them, and
+/// one that is being deleted gets no other ones unasked. Without the gate IPv6DualStack
+/// (`dual_stack`) only the first family counts as configured.
 FieldErrors InitServiceFamilies(codec::Value& service, const codec::Value* old,
-                                std::span<const ip::Family> configured);
-
-/// Whether an update keeps PreferDualStack with the same addresses: then neither families nor
-/// addresses change, whatever has become of the cluster.
-bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old);
+                                std::span<const ip::Family> configured, bool dual_stack = true);
 
 /// Update: status is that of `old`; what no longer goes with the type is removed if the client left
 /// it untouched.

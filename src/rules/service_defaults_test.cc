@@ -154,6 +154,55 @@ TEST(ServiceCarry, HealthCheckPort) {
   EXPECT_EQ(Carried("'type':'LoadBalancer'", old), Spec("'type':'LoadBalancer'"));
 }
 
+TEST(ServiceCarry, SharedNodePorts) {
+  const auto ports = [](const std::string& now, const std::string& old) {
+    return *Carried("'type':'NodePort','ports':" + now, "'type':'NodePort','ports':" + old)
+                .Find("spec")
+                ->Find("ports");
+  };
+  const auto port = [](const char* name, const char* number, const char* protocol) {
+    return std::string("{'name':'") + name + "','port':" + number + ",'protocol':'" + protocol +
+           "'";
+  };
+  const std::string held = ",'nodePort':30014}";
+  const std::string t = port("t", "53", "TCP");
+  const std::string u = port("u", "53", "UDP");
+  const std::string other = port("u", "54", "UDP");
+  EXPECT_EQ(ports("[" + t + "}," + u + "}]", "[" + t + held + "," + u + held + "]"),
+            Json("[" + t + held + "," + u + held + "]"));
+  EXPECT_EQ(ports("[" + t + "}," + other + "}]", "[" + t + held + "," + other + held + "]"),
+            Json("[" + t + held + "," + other + held + "]"))
+      << "as other servers allow it";
+  EXPECT_EQ(ports("[" + other + "}," + t + "}]", "[" + t + held + "," + u + held + "]"),
+            Json("[" + other + "}," + t + held + "]"))
+      << "stays with the one that did not change";
+}
+
+TEST(ServiceGates, NodePortChoice) {
+  const std::string lb = "'type':'LoadBalancer'";
+  const auto choice = [&](const std::string& sent, const char* old, bool gate) {
+    codec::Value service = Defaulted(lb + sent);
+    const codec::Value before = Spec(old == nullptr ? "" : old);
+    DropDisabledFields(service, old == nullptr ? nullptr : &before, gate);
+    const codec::Value* value = service.Find("spec")->Find("allocateLoadBalancerNodePorts");
+    return value == nullptr ? codec::Value() : *value;
+  };
+  const std::string no = ",'allocateLoadBalancerNodePorts':false";
+  const char* without = "'type':'LoadBalancer'";
+  const char* with = "'type':'LoadBalancer','allocateLoadBalancerNodePorts':false";
+  for (const char* old : {static_cast<const char*>(nullptr), without}) {
+    EXPECT_EQ(choice("", old, false), nullptr);
+    EXPECT_EQ(choice(no, old, false), nullptr);
+    EXPECT_EQ(choice(no, old, true), false);
+    EXPECT_EQ(choice("", old, true), true);
+  }
+  for (const bool gate : {true, false}) {
+    EXPECT_EQ(choice(no, with, gate), false);
+    EXPECT_EQ(choice(",'allocateLoadBalancerNodePorts':true", with, gate), true);
+    EXPECT_EQ(choice("", with, gate), true) << "left out means the default";
+  }
+}
+
 TEST(ServiceSync, SingularAndPlural) {
   const auto synced = [](const std::string& members, const std::string& before) {
     codec::Value service = Spec(members);

@@ -27,6 +27,32 @@ std::string_view Other(std::string_view family) {
                                                                   : ip::Family::kV4);
 }
 
+/// Nobody asks whether the families of a headless Service without a selector are configured.
+bool HasClusterFamilies(const codec::Value& service) {
+  return !IsExternalName(service) && (!IsHeadless(service) || HasSelector(service));
+}
+
+/// Whether an update keeps PreferDualStack with the same addresses: then neither families nor
+/// addresses change, whatever has become of the cluster.
+bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old) {
+  const std::string_view before = StringAt(old, "spec", "ipFamilyPolicy");
+  return StringAt(service, "spec", "ipFamilyPolicy") == kPrefer &&
+         (before.empty() || before == kPrefer) && !IsExternalName(service) &&
+         ServiceType(service) == ServiceType(old) &&
+         ArrayAt(service, "spec", "clusterIPs") == ArrayAt(old, "spec", "clusterIPs") &&
+         ArrayAt(service, "spec", "ipFamilies") == ArrayAt(old, "spec", "ipFamilies");
+}
+
+/// Whether the client left all that has to do with families as it was, or out.
+bool LeavesFamilies(const codec::Value& service, const codec::Value& old) {
+  const auto leaves = [&](std::string_view field) {
+    const codec::Value* now = FindAt(service, "spec", field);
+    return now == nullptr || Same(now, FindAt(old, "spec", field));
+  };
+  return !IsExternalName(old) && leaves("clusterIPs") && leaves("ipFamilies") &&
+         leaves("ipFamilyPolicy");
+}
+
 /// Works on one Service; each step below is one of the reference, in its order.
 class FamilyRules {
  public:
@@ -36,7 +62,11 @@ class FamilyRules {
         old_(old),
         configured_(configured),
         ips_(Texts(ArrayAt(service, "spec", "clusterIPs"))),
-        families_(Texts(ArrayAt(service, "spec", "ipFamilies"))) {}
+        families_(Texts(ArrayAt(service, "spec", "ipFamilies"))) {
+    if (old != nullptr && HasClusterFamilies(*old)) {
+      had_ = Texts(ArrayAt(*old, "spec", "ipFamilies"));
+    }
+  }
 
   FieldErrors Run() {
     DecidePolicy();
@@ -51,7 +81,7 @@ class FamilyRules {
       return errors_;
     }
     RequireConfigured();
-    if (errors_.empty()) CompleteFamilies(configured_.size() == 2);
+    if (errors_.empty()) CompleteFamilies(configured_.size() == 2 || had_.size() == 2);
     return errors_;
   }
 
@@ -60,6 +90,8 @@ class FamilyRules {
     return std::ranges::any_of(configured_,
                                [family](ip::Family one) { return ip::FamilyText(one) == family; });
   }
+
+  bool Had(std::string_view family) const { return std::ranges::find(had_, family) != had_.end(); }
 
   void DecidePolicy() {
     policy_ = StringAt(service_, "spec", "ipFamilyPolicy");
@@ -112,7 +144,7 @@ class FamilyRules {
       if (!parsed.has_value()) continue;  // One of the old object; nothing to derive.
       const std::string_view family = ip::FamilyText(parsed->addr.family());
       families.emplace_back(family);
-      if (IsConfigured(family)) continue;
+      if (IsConfigured(family) || Had(family)) continue;
       errors_.Invalid(Path("spec.clusterIPs").Index(i), ArrayAt(service_, "spec", "clusterIPs"),
                       fmt::format("{} is not configured on this cluster", family));
     }
@@ -120,9 +152,13 @@ class FamilyRules {
   }
 
   void RequireConfigured() {
-    if (policy_ == kRequire && configured_.size() < 2) {
+    if (policy_ == kRequire && configured_.size() < 2 && had_.size() < 2) {
       errors_.Invalid(kPolicyPath, policy_,
                       "this cluster is not configured for dual-stack services");
+    }
+    // What it has it keeps. Next to a family that is new to it, each one must be configured.
+    if (std::ranges::all_of(families_, [this](std::string_view family) { return Had(family); })) {
+      return;
     }
     for (size_t i = 0; i < families_.size(); ++i) {
       if (IsConfigured(families_[i])) continue;
@@ -155,25 +191,24 @@ class FamilyRules {
   std::span<const ip::Family> configured_;
   std::vector<std::string> ips_;
   std::vector<std::string> families_;
+  std::vector<std::string> had_;  // By the old Service, with the cluster's consent.
   std::string policy_;
   FieldErrors errors_;
 };
 
 }  // namespace
 
-bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old) {
-  const std::string_view before = StringAt(old, "spec", "ipFamilyPolicy");
-  return StringAt(service, "spec", "ipFamilyPolicy") == kPrefer &&
-         (before.empty() || before == kPrefer) && !IsExternalName(service) &&
-         ServiceType(service) == ServiceType(old) &&
-         ArrayAt(service, "spec", "clusterIPs") == ArrayAt(old, "spec", "clusterIPs") &&
-         ArrayAt(service, "spec", "ipFamilies") == ArrayAt(old, "spec", "ipFamilies");
-}
-
 FieldErrors InitServiceFamilies(codec::Value& service, const codec::Value* old,
-                                std::span<const ip::Family> configured) {
+                                std::span<const ip::Family> configured, bool dual_stack) {
   if (IsExternalName(service)) return {};
   if (old != nullptr && KeepsPreferDualStack(service, *old)) return {};
+  if (old != nullptr && HasAt(*old, "metadata", "deletionTimestamp") &&
+      LeavesFamilies(service, *old)) {
+    CopyAt(service, *old, {"spec", "ipFamilies"});
+    CopyAt(service, *old, {"spec", "ipFamilyPolicy"});
+    return {};
+  }
+  if (!dual_stack && configured.size() > 1) configured = configured.first(1);
   return FamilyRules(service, old, configured).Run();
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/read.h"
@@ -182,12 +183,92 @@ TEST(ServiceFamilies, PreferDualStackStaysWhatItIs) {
   codec::Value old = Given("-", "P", "-");
   ASSERT_TRUE(Create(old, "4"));
   codec::Value service = old;
-  EXPECT_TRUE(KeepsPreferDualStack(service, old));
   EXPECT_THAT(Lines(InitServiceFamilies(service, &old, Families("6"))), IsEmpty());
   EXPECT_EQ(service, old) << "though the cluster has changed";
   SetAt(service, {"spec", "type"}, "NodePort");
-  EXPECT_FALSE(KeepsPreferDualStack(service, old));
-  EXPECT_THAT(Lines(InitServiceFamilies(service, &old, Families("6"))), testing::SizeIs(1));
+  EXPECT_THAT(Lines(InitServiceFamilies(service, &old, Families("46"))), IsEmpty());
+  EXPECT_EQ(Digits(service), "46") << "but for a change of type";
+}
+
+/// The outcome of an update on a cluster that has lost a family: the families it ends up with,
+/// their policy, and "E" if it is refused. `gate` is IPv6DualStack.
+std::string Shrunk(const codec::Value& old, codec::Value service, const std::string& cluster,
+                   bool gate = true) {
+  CarryAllocated(service, old);
+  SyncClusterIps(service, &old);
+  if (!InitServiceFamilies(service, &old, Families(cluster), gate).empty()) return "E";
+  if (ArrayAt(service, "spec", "clusterIPs").size() < Digits(service).size() &&
+      StringAt(service, "spec", "clusterIP") != "None") {
+    return "an address is missing";
+  }
+  if (!KeepsAddresses(service, old)) return "E";
+  return std::string(StringAt(service, "spec", "ipFamilyPolicy").substr(0, 1)) + Digits(service);
+}
+
+TEST(ServiceFamilies, WhatAServiceHasItKeeps) {
+  for (const auto& [cluster, gate] : {std::pair("4", true), std::pair("46", false)}) {
+    for (const char* ips : {"-", "N"}) {
+      for (const std::string policy : {"R", "P"}) {
+        codec::Value old = Given(ips, policy, "46");
+        ASSERT_TRUE(Create(old, "46"));
+        codec::Value same = old;
+        SetAt(same, {"metadata", "labels", "a"}, "b");
+        EXPECT_EQ(Shrunk(old, same, cluster, gate), policy + "46");
+        EXPECT_EQ(Shrunk(old, Given(ips, "-", "-"), cluster, gate), policy + "46");
+        EXPECT_EQ(Shrunk(old, Given(ips, "R", "46"), cluster, gate), "R46");
+        EXPECT_EQ(Shrunk(old, Given(ips, "S", "-"), cluster, gate), "S4");
+        SetAt(same, {"spec", "ipFamilyPolicy"}, "SingleStack");
+        EXPECT_EQ(Shrunk(old, same, cluster, gate), "S4");
+      }
+    }
+    codec::Value old = Given("-", "S", "6");
+    ASSERT_TRUE(Create(old, "46"));
+    EXPECT_EQ(Shrunk(old, old, cluster, gate), "S6");
+    EXPECT_EQ(Shrunk(old, Given("-", "-", "-"), cluster, gate), "S6");
+    EXPECT_EQ(Shrunk(old, Given("-", "P", "-"), cluster, gate), "P6");
+    EXPECT_EQ(Shrunk(old, Given("-", "P", "64"), cluster, gate), "E") << "one more is asked for";
+    EXPECT_EQ(Shrunk(old, Given("-", "R", "-"), cluster, gate), "E");
+  }
+  codec::Value headless = Given("H", "-", "-");
+  ASSERT_TRUE(Create(headless, "4"));
+  codec::Value service = headless;
+  SetAt(service, {"spec", "selector", "a"}, "b");
+  EXPECT_EQ(Shrunk(headless, service, "4"), "E") << "these were never the cluster's";
+}
+
+TEST(ServiceFamilies, OneStackWithoutTheGate) {
+  const auto created = [](const std::string& policy, const std::string& families,
+                          const std::string& cluster) {
+    codec::Value service = Given("-", policy, families);
+    const FieldErrors errors = InitServiceFamilies(service, nullptr, Families(cluster), false);
+    return errors.empty() ? Digits(service) : errors.begin()->ToString();
+  };
+  EXPECT_EQ(created("-", "-", "46"), "4");
+  EXPECT_EQ(created("-", "-", "64"), "6");
+  EXPECT_EQ(created("P", "-", "46"), "4");
+  EXPECT_EQ(created("R", "-", "46"),
+            "spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not "
+            "configured for dual-stack services");
+  EXPECT_EQ(created("S", "6", "46"),
+            "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster");
+}
+
+TEST(ServiceFamilies, OneThatIsBeingDeletedGetsNothingNew) {
+  codec::Value old = Given("-", "P", "-");
+  ASSERT_TRUE(Create(old, "4"));
+  SetAt(old, {"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(Shrunk(old, Given("-", "P", "-"), "46"), "P4") << "though there is room for two";
+  EXPECT_EQ(Shrunk(old, Given("-", "-", "-"), "6"), "P4");
+  EXPECT_EQ(Shrunk(old, Given("-", "S", "-"), "46"), "S4");
+  codec::Value dual = Given("-", "R", "-");
+  ASSERT_TRUE(Create(dual, "46"));
+  SetAt(dual, {"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(Shrunk(dual, Given("-", "S", "-"), "4"), "S4");
+  codec::Value headless = Given("N", "S", "6");
+  ASSERT_TRUE(Create(headless, "46"));
+  EXPECT_EQ(Shrunk(headless, Given("N", "-", "-"), "46"), "S4");
+  SetAt(headless, {"metadata", "deletionTimestamp"}, "2026-01-01T00:00:00Z");
+  EXPECT_EQ(Shrunk(headless, Given("N", "-", "-"), "46"), "S6");
 }
 
 TEST(ServiceFamilies, ExternalNameHasNone) {

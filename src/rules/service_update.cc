@@ -26,24 +26,33 @@ codec::Array* PortsOf(codec::Value& service) {
   return ports == nullptr ? nullptr : ports->AsArray();
 }
 
+bool IsSamePort(const codec::Value& port, const codec::Value& old) {
+  return IntAt(port, "port") == IntAt(old, "port") &&
+         StringAt(port, "protocol") == StringAt(old, "protocol");
+}
+
 void CarryNodePorts(codec::Value& service, const codec::Value& old) {
   codec::Array* ports = PortsOf(service);
   if (ports == nullptr) return;
-  // A number that both name is where the client wants it; it cannot go to another port as well.
-  std::set<int64_t> used;
-  const std::set<int64_t> now = NodePortsOf(service);
-  for (const int64_t before : NodePortsOf(old)) {
-    if (now.contains(before)) used.insert(before);
-  }
-  std::map<std::string_view, int64_t> by_name;
+  std::map<std::string_view, const codec::Value*> by_name;
   for (const codec::Value& port : ArrayAt(old, "spec", "ports")) {
-    by_name[StringAt(port, "name")] = IntAt(port, "nodePort");
+    by_name[StringAt(port, "name")] = &port;
   }
-  for (codec::Value& port : *ports) {
-    if (IntAt(port, "nodePort") != 0) continue;
-    const auto before = by_name.find(StringAt(port, "name"));
-    if (before == by_name.end() || before->second == 0) continue;
-    if (used.insert(before->second).second) SetAt(port, {"nodePort"}, before->second);
+  // A number that the client gave is where it wants it; it cannot go to another port as well.
+  const std::set<int64_t> given = NodePortsOf(service);
+  std::set<int64_t> used;
+  // First the ports that are what they were: they keep even a number that they share. One that
+  // changed keeps its number if no other has it.
+  for (const bool same : {true, false}) {
+    for (codec::Value& port : *ports) {
+      const auto before = by_name.find(StringAt(port, "name"));
+      if (IntAt(port, "nodePort") != 0 || before == by_name.end()) continue;
+      const int64_t number = IntAt(*before->second, "nodePort");
+      if (number == 0 || given.contains(number)) continue;
+      if (same ? !IsSamePort(port, *before->second) : used.contains(number)) continue;
+      used.insert(number);
+      SetAt(port, {"nodePort"}, number);
+    }
   }
 }
 
@@ -64,10 +73,6 @@ void EraseIfSame(codec::Value& service, const codec::Value& old, std::string_vie
   if (SameField(service, old, field)) EraseAt(service, {"spec", field});
 }
 
-bool HasNodePorts(const codec::Value& service) {
-  return IsNodePortType(service) || IsLoadBalancer(service);
-}
-
 void DropAddresses(codec::Value& service, const codec::Value& old) {
   if (SameField(service, old, "clusterIP") && SameField(service, old, "clusterIPs")) {
     EraseAt(service, {"spec", "clusterIP"});
@@ -84,6 +89,12 @@ void DropNodePorts(codec::Value& service, const codec::Value& old) {
 }
 
 }  // namespace
+
+void DropDisabledFields(codec::Value& service, const codec::Value* old, bool lb_node_ports) {
+  constexpr std::string_view kChoice = "allocateLoadBalancerNodePorts";
+  if (lb_node_ports || (old != nullptr && HasAt(*old, "spec", kChoice))) return;
+  EraseAt(service, {"spec", kChoice});
+}
 
 void CarryAllocated(codec::Value& service, const codec::Value& old) {
   if (!IsExternalName(service) && !IsExternalName(old)) {

@@ -179,12 +179,11 @@ void CheckSourceRanges(FieldErrors& errors, const codec::Value& service, const c
   }
 }
 
+/// A load balancer may lack it: where nobody may choose, every one has node ports.
 void CheckNodePortChoice(FieldErrors& errors, const codec::Value& service) {
-  const bool set = HasAt(service, "spec", "allocateLoadBalancerNodePorts");
-  if (!IsLoadBalancer(service) && set) {
+  if (!IsLoadBalancer(service) && HasAt(service, "spec", "allocateLoadBalancerNodePorts")) {
     errors.Forbidden(Spec("allocateLoadBalancerNodePorts"), kOnlyLoadBalancer);
   }
-  if (IsLoadBalancer(service) && !set) errors.Required(Path("allocateLoadBalancerNodePorts"));
 }
 
 /// `old` is null where upstream looks at the new object alone.

@@ -202,7 +202,6 @@ TEST(ServiceValidation, WithoutDefaults) {
   EXPECT_THAT(Lines(ValidateServiceCreate(lb)),
               ElementsAre("spec.sessionAffinityConfig: Required value: when session affinity type "
                           "is ClientIP",
-                          "allocateLoadBalancerNodePorts: Required value",
                           "spec.externalTrafficPolicy: Required value",
                           "spec.internalTrafficPolicy: Required value"));
   codec::Value none = With("");

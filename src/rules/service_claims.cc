@@ -1,0 +1,264 @@
+#include "rules/service_claims.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "codec/read.h"
+#include "rules/service.h"
+
+namespace berth::rules {
+namespace {
+
+constexpr int64_t kMostPort = 65535;
+
+/// Stands for the health check among service ports and their indexes: after all of them.
+constexpr int64_t kHealthCheck = std::numeric_limits<int64_t>::max();
+constexpr size_t kNoIndex = std::numeric_limits<size_t>::max();
+
+/// A place for a number. Ordered by number, then by service port, then as in the list.
+struct Use {
+  int64_t number;  // 0: to be chosen.
+  int64_t service_port;
+  size_t index;
+  bool joined = false;  // It was 0, and became that of its service port.
+
+  auto operator<=>(const Use&) const = default;
+};
+
+/// Where the Service has numbers, or needs them, in the order of the list.
+std::vector<Use> UsesOf(const codec::Value& service) {
+  std::vector<Use> uses;
+  if (HasNodePorts(service)) {
+    const bool needed = NeedsNodePorts(service);
+    const codec::Array& ports = ArrayAt(service, "spec", "ports");
+    uses.reserve(ports.size() + 1);
+    for (size_t i = 0; i < ports.size(); ++i) {
+      const int64_t number = IntAt(ports[i], "nodePort");
+      if (number != 0 || needed) uses.push_back({number, IntAt(ports[i], "port"), i});
+    }
+  }
+  if (NeedsHealthCheck(service)) {
+    uses.push_back({IntAt(service, "spec", "healthCheckNodePort"), kHealthCheck, kNoIndex});
+  }
+  return uses;
+}
+
+/// The numbers that are there, in order.
+std::vector<Use> SortedNumbers(const codec::Value& service) {
+  std::vector<Use> uses = UsesOf(service);
+  std::erase_if(uses, [](const Use& use) { return use.number == 0; });
+  std::ranges::sort(uses);
+  return uses;
+}
+
+bool HasNumber(std::span<const Use> sorted, int64_t number) {
+  return std::ranges::binary_search(sorted, number, {}, &Use::number);
+}
+
+/// Those of `held` that `kept` lacks; both in order.
+std::vector<uint16_t> PortsOf(std::span<const Use> held, std::span<const Use> kept) {
+  std::vector<uint16_t> ports;
+  for (const Use& use : held) {
+    if (use.number < 1 || use.number > kMostPort || HasNumber(kept, use.number)) continue;
+    const auto port = static_cast<uint16_t>(use.number);
+    if (ports.empty() || ports.back() != port) ports.push_back(port);
+  }
+  return ports;
+}
+
+/// Cuts off the front as far as it agrees in one field.
+std::span<Use> TakeRun(std::span<Use>& rest, int64_t Use::* field) {
+  size_t length = 0;
+  while (length < rest.size() && rest[length].*field == rest[0].*field) ++length;
+  const std::span<Use> run = rest.first(length);
+  rest = rest.subspan(length);
+  return run;
+}
+
+/// The node ports of one write. Protocols of one service port share a number; nothing else does.
+class PortRules {
+ public:
+  PortRules(const codec::Value& service, const codec::Value* old, ServiceClaims& claims)
+      : uses_(UsesOf(service)), claims_(claims) {
+    if (old != nullptr) old_ = SortedNumbers(*old);
+  }
+
+  void Run() {
+    std::ranges::sort(uses_, {},
+                      [](const Use& use) { return std::pair(use.service_port, use.index); });
+    for (std::span<Use> rest = uses_; !rest.empty();) Share(TakeRun(rest, &Use::service_port));
+    std::ranges::sort(uses_);
+    for (std::span<Use> rest = uses_; !rest.empty();) Claim(TakeRun(rest, &Use::number));
+    std::ranges::sort(claims_.ports, {}, [](const PortClaim& claim) {
+      return std::pair(!claim.wanted, claim.IsHealthCheck() ? kNoIndex : claim.ports.front());
+    });
+    claims_.gives.ports = PortsOf(old_, uses_);
+  }
+
+ private:
+  /// Where one number is used by several service ports, as other servers allowed it, each keeps it;
+  /// but a further protocol could meet itself there.
+  bool WasSharedWidely(int64_t number) const {
+    const auto had = std::ranges::equal_range(old_, number, {}, &Use::number);
+    return !had.empty() && had.front().service_port != had.back().service_port;
+  }
+
+  /// All of one service port: those without a number take the first one given.
+  void Share(std::span<Use> uses) const {
+    const auto given = std::ranges::find_if(
+        uses, [this](const Use& use) { return use.number != 0 && !WasSharedWidely(use.number); });
+    if (given == uses.end()) return;
+    const int64_t number = given->number;
+    for (Use& use : uses) {
+      if (use.number != 0) continue;
+      use.number = number;
+      use.joined = true;
+    }
+  }
+
+  /// Whether the number was used for the same thing before.
+  bool Had(const Use& use) const {
+    const auto key = [](const Use& one) { return std::pair(one.number, one.service_port); };
+    return std::ranges::binary_search(old_, key(use), {}, key);
+  }
+
+  /// All of one number. Of several service ports those have it that had it, or else the first.
+  void Claim(std::span<Use> uses) {
+    const int64_t number = uses.front().number;
+    const bool had = HasNumber(old_, number);
+    const bool kept = std::ranges::any_of(uses, [this](const Use& use) { return Had(use); });
+    const size_t first = std::ranges::min(uses, {}, &Use::index).index;
+    while (!uses.empty()) {
+      const std::span<Use> run = TakeRun(uses, &Use::service_port);
+      const bool owns = number == 0 || (kept ? Had(run.front()) : run.front().index == first);
+      if (owns && had) {
+        Keep(run);
+      } else {
+        Add(run, !owns);
+      }
+    }
+  }
+
+  void Keep(std::span<const Use> run) {
+    for (const Use& use : run) {
+      if (use.joined) claims_.shared.push_back({use.index, use.number});
+    }
+  }
+
+  void Add(std::span<const Use> run, bool taken) {
+    PortClaim& claim = claims_.ports.emplace_back();
+    if (run.front().number != 0) claim.wanted = run.front().number;
+    claim.taken = taken;
+    if (run.front().service_port == kHealthCheck) return;
+    claim.ports.reserve(run.size());
+    for (const Use& use : run) claim.ports.push_back(use.index);
+  }
+
+  std::vector<Use> uses_;
+  std::vector<Use> old_;
+  ServiceClaims& claims_;
+};
+
+bool HasAddresses(const codec::Value& service) {
+  return !IsExternalName(service) && !IsHeadless(service);
+}
+
+void AddAddress(std::vector<ip::Addr>& addresses, std::string_view text) {
+  const auto parsed = ip::ParseAddrLoose(text);
+  if (parsed.has_value() && std::ranges::find(addresses, parsed->addr) == addresses.end()) {
+    addresses.push_back(parsed->addr);
+  }
+}
+
+std::vector<ip::Addr> AddressesOf(const codec::Value& service) {
+  std::vector<ip::Addr> addresses;
+  if (!HasAddresses(service)) return addresses;
+  const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
+  for (const codec::Value& ip : ips) AddAddress(addresses, Text(&ip));
+  // The oldest versions wrote the singular alone.
+  if (ips.empty()) AddAddress(addresses, StringAt(service, "spec", "clusterIP"));
+  return addresses;
+}
+
+ip::Family FamilyNamed(std::string_view text) {
+  return text == ip::FamilyText(ip::Family::kV6) ? ip::Family::kV6 : ip::Family::kV4;
+}
+
+void ClaimAddresses(const codec::Value& service, std::span<const ip::Addr> had,
+                    std::vector<AddressClaim>& claims) {
+  if (!HasAddresses(service)) return;
+  const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
+  const codec::Array& families = ArrayAt(service, "spec", "ipFamilies");
+  for (size_t i = 0; i < std::max(ips.size(), families.size()); ++i) {
+    const std::string_view text = i < ips.size() ? Text(&ips[i]) : std::string_view();
+    if (text.empty()) {
+      if (i < families.size()) claims.push_back({i, FamilyNamed(Text(&families[i])), {}});
+      continue;
+    }
+    const auto parsed = ip::ParseAddrLoose(text);
+    if (!parsed.has_value() || std::ranges::find(had, parsed->addr) != had.end()) continue;
+    claims.push_back({i, parsed->addr.family(), parsed->addr});
+  }
+}
+
+void SetNodePort(codec::Value& service, size_t port, int64_t number) {
+  codec::Value* list = FindAt(service, "spec", "ports");
+  codec::Array* ports = list == nullptr ? nullptr : list->AsArray();
+  if (ports != nullptr && port < ports->size()) SetAt((*ports)[port], {"nodePort"}, number);
+}
+
+}  // namespace
+
+Holdings HoldingsOf(const codec::Value& service) {
+  return {.addresses = AddressesOf(service), .ports = PortsOf(SortedNumbers(service), {})};
+}
+
+ServiceClaims ClaimsOf(const codec::Value& service, const codec::Value* old) {
+  ServiceClaims claims;
+  if (old == nullptr) {
+    ClaimAddresses(service, {}, claims.addresses);
+  } else {
+    claims.gives.addresses = AddressesOf(*old);
+    ClaimAddresses(service, claims.gives.addresses, claims.addresses);
+    for (const ip::Addr& kept : AddressesOf(service)) std::erase(claims.gives.addresses, kept);
+  }
+  PortRules(service, old, claims).Run();
+  return claims;
+}
+
+ServiceClaims ClaimsOfRemoved(const codec::Value& old) {
+  ServiceClaims claims;
+  claims.gives = HoldingsOf(old);
+  return claims;
+}
+
+codec::Array WantedClusterIps(const codec::Value& service) {
+  codec::Array ips = ArrayAt(service, "spec", "clusterIPs");
+  const size_t families = ArrayAt(service, "spec", "ipFamilies").size();
+  if (ips.size() < families) ips.resize(families, "");
+  return ips;
+}
+
+void FillClaims(codec::Value& service, const ServiceClaims& claims,
+                std::span<const ip::Addr> addresses, std::span<const uint16_t> ports) {
+  if (!claims.addresses.empty()) {
+    codec::Array ips = WantedClusterIps(service);
+    for (size_t i = 0; i < claims.addresses.size(); ++i) {
+      const AddressClaim& claim = claims.addresses[i];
+      if (!claim.wanted) ips[claim.position] = addresses[i].ToString();
+    }
+    SetAt(service, {"spec", "clusterIP"}, ips.front());
+    SetAt(service, {"spec", "clusterIPs"}, std::move(ips));
+  }
+  for (size_t i = 0; i < claims.ports.size(); ++i) {
+    for (const size_t port : claims.ports[i].ports) SetNodePort(service, port, ports[i]);
+    if (claims.ports[i].IsHealthCheck()) {
+      SetAt(service, {"spec", "healthCheckNodePort"}, ports[i]);
+    }
+  }
+  for (const SharedPort& shared : claims.shared) SetNodePort(service, shared.port, shared.number);
+}
+
+}  // namespace berth::rules
