@@ -22,13 +22,15 @@ base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
         base::Reason::kInternalError,
         std::string("holds an object of another kind: ") + std::string(decoded->kind->kind));
   }
+  std::string hidden;
+  if (row.strategy.hide != nullptr) hidden = row.strategy.hide(decoded->object);
   if (row.strategy.decorate != nullptr) row.strategy.decorate(decoded->object, settings);
-  return ToWireText(row, decoded->object);
+  return ToWireText(row, decoded->object, hidden);
 }
 
 }  // namespace
 
-state::WireText ToWireText(const Row& row, const codec::Value& object) {
+state::WireText ToWireText(const Row& row, const codec::Value& object, std::string_view hidden) {
   const api::Kind& kind = *row.kind;
   codec::WireJson wire = codec::EncodeJson(object, *kind.message,
                                            {.api_version = kind.api_version, .kind = kind.kind});
@@ -40,7 +42,15 @@ state::WireText ToWireText(const Row& row, const codec::Value& object) {
   if (codec::HasUnknownFields(object)) {
     text.protobuf = codec::EncodeProto(object, *kind.message, {.for_storage = true});
   }
+  text.hidden = hidden;
   return text;
+}
+
+std::string ToStored(const Row& row, const codec::Value& object, std::string_view hidden) {
+  if (hidden.empty()) return codec::EncodeStored(object, *row.kind);
+  codec::Value whole = object;
+  row.strategy.reveal(whole, hidden);
+  return codec::EncodeStored(whole, *row.kind);
 }
 
 base::Result<codec::Value> DecodeWithoutManagedFields(const Row& row, const state::Object& object) {
@@ -77,11 +87,18 @@ Kinds::Kinds() {
                         .to_stored = rules::EventToCore,
                         .from_stored = rules::EventToNew});
   add(api::kLeaseKind, "/registry/leases/", LeaseStrategy());
+  add(api::kServiceCidrKind, "/registry/servicecidrs/", ServiceCidrStrategy());
+  add(api::kIpAddressKind, "/registry/ipaddresses/", IpAddressStrategy());
   for (const Row& row : rows_) {
     for (const View& view : row.views) views_.push_back(view.kind);
   }
   std::stable_sort(views_.begin(), views_.end(),
                    [](const api::Kind* a, const api::Kind* b) { return a->group < b->group; });
+}
+
+const Row* Kinds::FindRow(const api::Kind& kind) const {
+  const auto row = std::ranges::find(rows_, &kind, &Row::kind);
+  return row == rows_.end() ? nullptr : &*row;
 }
 
 std::optional<Served> Kinds::Find(std::string_view group, std::string_view version,

@@ -43,6 +43,13 @@ struct View {
   codec::Value (*from_stored)(const codec::Value&) = nullptr;
 };
 
+/// An object that may need another one: then that one cannot be deleted.
+struct Keeper {
+  const api::Kind* kind = nullptr;
+  std::string name_space = {};
+  std::string name = {};
+};
+
 /// The functions work on canonical objects in the stored form; null: there is nothing to do.
 struct Strategy {
   void (*fill)(codec::Value&) = nullptr;  // After every decode.
@@ -56,6 +63,16 @@ struct Strategy {
   rules::FieldErrors (*complete)(codec::Value&, const codec::Value* old, const Settings&) = nullptr;
   /// Before it is shown or stored: what older versions did not write, or showed differently.
   void (*decorate)(codec::Value&, const Settings&) = nullptr;
+  /// Who has to be asked before one is deleted, and what they say against it.
+  std::optional<Keeper> (*keeper)(const codec::Value&) = nullptr;
+  std::optional<std::string> (*objection)(const codec::Value&,
+                                          const codec::Value& keeper) = nullptr;
+  /// What is stored with an object and shown to nobody: taken out of it, and put back.
+  std::string (*hide)(codec::Value&) = nullptr;
+  void (*reveal)(codec::Value&, std::string_view hidden) = nullptr;
+  /// Why clients cannot write it; empty: they can.
+  std::string_view read_only = {};
+  bool name_as_given = false;          // generateName is the name, nothing is added.
   bool put_creates = false;            // A PUT of what is not there makes it.
   bool needs_version = false;          // A PUT must say which version it replaces.
   bool delete_returns_object = false;  // Else a Status.
@@ -76,8 +93,11 @@ inline rules::Scope ScopeOf(const Row& row) {
   return row.kind->namespaced ? rules::Scope::kNamespaced : rules::Scope::kCluster;
 }
 
-/// An object in the stored form as the picture keeps it.
-state::WireText ToWireText(const Row& row, const codec::Value& object);
+/// An object in the stored form as the picture keeps it. `hidden`: see Strategy::hide.
+state::WireText ToWireText(const Row& row, const codec::Value& object,
+                           std::string_view hidden = {});
+/// The same as the store keeps it.
+std::string ToStored(const Row& row, const codec::Value& object, std::string_view hidden = {});
 
 /// What an object of the picture says apart from metadata.managedFields and its resourceVersion.
 /// Cheaper than Registry::Decode, for questions that are about neither.
@@ -99,6 +119,8 @@ class Kinds {
 
   std::span<const Row> Rows() const { return rows_; }
   const Row& NamespaceRow() const { return rows_[namespaces_]; }
+  /// The row of a kind that is stored; null: there is none.
+  const Row* FindRow(const api::Kind& kind) const;
 
   /// By group, version and plural; nothing: not served.
   std::optional<Served> Find(std::string_view group, std::string_view version,
@@ -116,10 +138,12 @@ class Kinds {
   size_t namespaces_ = 0;
 };
 
-/// The strategies, by kind (strategies.cc).
+/// The strategies, by kind (strategies.cc, networking_strategies.cc).
 Strategy NamespaceStrategy();
 Strategy ServiceStrategy();
 Strategy EventStrategy();
 Strategy LeaseStrategy();
+Strategy ServiceCidrStrategy();
+Strategy IpAddressStrategy();
 
 }  // namespace berth::registry

@@ -29,7 +29,8 @@ TEST(Kinds, AreFoundByGroupVersionAndPlural) {
   std::vector<std::string> names;
   for (const api::Kind* kind : kinds.Views()) names.push_back(QualifiedResource(*kind));
   EXPECT_THAT(names, ElementsAre("namespaces", "services", "events", "leases.coordination.k8s.io",
-                                 "events.events.k8s.io"));
+                                 "events.events.k8s.io", "servicecidrs.networking.k8s.io",
+                                 "ipaddresses.networking.k8s.io"));
 }
 
 TEST(Kinds, StoredBytesOfAnotherKindAreNotShown) {

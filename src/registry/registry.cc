@@ -9,7 +9,6 @@
 #include "codec/encode.h"
 #include "codec/protobuf.h"
 #include "codec/read.h"
-#include "codec/storage.h"
 #include "codec/timestamp.h"
 #include "merge/managed_fields.h"
 #include "registry/deletion.h"
@@ -47,6 +46,7 @@ struct Registry::Creation {
   Done done;
   std::string name_base = {};  // generateName, when the name is drawn from it;
   Value as_sent = {};          // what to begin with again when that is taken.
+  bool name_as_given = false;  // It is that name itself.
   int tries = 0;
   bool complete = false;
   std::vector<std::string> warnings = {};
@@ -109,10 +109,30 @@ std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
                        }};
 }
 
-commit::Decision Registry::PutDecision(const Row& row, const Value& object) const {
+std::vector<commit::Guard> Registry::KeeperGuards(const Target& target, const Value& object) const {
+  const Strategy& strategy = target.served.row->strategy;
+  const auto keeper = strategy.keeper == nullptr ? std::nullopt : strategy.keeper(object);
+  const Row* row = keeper ? kinds_.FindRow(*keeper->kind) : nullptr;
+  if (row == nullptr) return {};
+  auto check = [target, row, object,
+                &strategy](const state::ObjectPtr& found) -> std::optional<base::Error> {
+    if (found == nullptr) return std::nullopt;
+    const auto value = DecodeWithoutManagedFields(*row, *found);
+    if (!value) return value.error();
+    const auto why = strategy.objection(object, *value);
+    if (!why) return std::nullopt;
+    return Conflict(target.served.Kind(), target.name, *why);
+  };
+  return {{.key = resources_.Key(row->resource, keeper->name_space, keeper->name),
+           .check = std::move(check)}};
+}
+
+commit::Decision Registry::PutDecision(const Row& row, const Value& object,
+                                       const state::Object* current) const {
+  const std::string_view hidden = current == nullptr ? std::string_view() : current->Hidden();
   return {.kind = commit::Decision::Kind::kPut,
-          .stored = codec::EncodeStored(object, *row.kind),
-          .wire = ToWireText(row, object),
+          .stored = ToStored(row, object, hidden),
+          .wire = ToWireText(row, object, hidden),
           .ttl = row.strategy.ttl};
 }
 
@@ -140,6 +160,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
   codec::SetAt(object, {"metadata", "creationTimestamp"}, codec::FormatTime(clock_.Now()));
   codec::EraseAt(object, {"metadata", "resourceVersion"});
   if (auto warning = rules::DropRepeatedOwners(object)) warnings.push_back(*std::move(warning));
+  if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (manager != nullptr) Track(target, door, *manager, codec::Object(), object);
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings_);
@@ -179,6 +200,7 @@ void Registry::Create(Target target, Value object, CommonOptions options, Done d
   creation->done = std::move(done);
   if (codec::StringAt(creation->object, "metadata", "name").empty()) {
     creation->name_base = codec::StringAt(creation->object, "metadata", "generateName");
+    creation->name_as_given = creation->target.served.row->strategy.name_as_given;
     creation->as_sent = creation->object;
   }
   TryCreate(creation);
@@ -188,7 +210,9 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
   if (!creation->name_base.empty()) {
     codec::SetAt(
         creation->object, {"metadata", "name"},
-        rules::GeneratedName(creation->name_base, RandomText(rules::kGeneratedSuffixLength)));
+        creation->name_as_given
+            ? creation->name_base
+            : rules::GeneratedName(creation->name_base, RandomText(rules::kGeneratedSuffixLength)));
   }
   Target& target = creation->target;
   target.name = codec::StringAt(creation->object, "metadata", "name");
@@ -212,7 +236,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
     if (!written) {
       const bool taken = written.error().reason == base::Reason::kAlreadyExists;
       if (taken && !creation->name_base.empty()) {
-        if (++creation->tries < kNameTries) {
+        if (++creation->tries < kNameTries && !creation->name_as_given) {
           creation->object = creation->as_sent;
           creation->complete = false;
           creation->warnings.clear();
@@ -241,7 +265,7 @@ base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
     return tl::unexpected(AlreadyExists(creation.target.served.Kind(), creation.target.name,
                                         IsBeingDeleted(row, *current)));
   }
-  return PutDecision(row, creation.object);
+  return PutDecision(row, creation.object, nullptr);
 }
 
 // Delete.
@@ -282,6 +306,7 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
     }
   }
   const Value before = *object;
+  std::vector<commit::Guard> guards = KeeperGuards(target, before);
   // A namespace never goes at once, since what is in it goes first; and only its first deletion has
   // a say in how.
   const bool is_namespace = row.strategy.keeps_spec_finalizers;
@@ -298,10 +323,12 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
   } else if (HasFinalizers(row, *object)) {
     MarkDeleted(*object, clock_.Now());
   } else {
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
+    return commit::Decision{.kind = commit::Decision::Kind::kDelete, .guards = std::move(guards)};
   }
   if (*object == before) return commit::Decision{};
-  return PutDecision(row, *object);
+  commit::Decision decision = PutDecision(row, *object, current.get());
+  decision.guards = std::move(guards);
+  return decision;
 }
 
 }  // namespace berth::registry

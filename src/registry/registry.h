@@ -115,7 +115,11 @@ class Registry {
   std::optional<base::Error> CompleteNew(const Target& target, Door door,
                                          const std::string* manager, codec::Value& object,
                                          std::vector<std::string>& warnings);
-  commit::Decision PutDecision(const Row& row, const codec::Value& object) const;
+  /// `current`: what it replaces; null: nothing.
+  commit::Decision PutDecision(const Row& row, const codec::Value& object,
+                               const state::Object* current) const;
+  /// What must hold for the object to go.
+  std::vector<commit::Guard> KeeperGuards(const Target& target, const codec::Value& object) const;
   /// `shown_name` is how a refusal names the object: by generateName before it has a name.
   std::optional<commit::Guard> NamespaceGuard(const Target& target,
                                               const std::string& shown_name) const;

@@ -162,7 +162,7 @@ base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
   if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {
     return tl::unexpected(*std::move(error));
   }
-  return PutDecision(*target.served.row, object);
+  return PutDecision(*target.served.row, object, nullptr);
 }
 
 base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
@@ -183,13 +183,13 @@ base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
   if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));
   if (IsBeingDeleted(object) && !HasFinalizers(row, object)) {
     if (const auto identity = resources_.Find(current.Key())) {
-      change.last =
-          state::Object::Make(*identity, current.Revision(), PutDecision(row, object).wire);
+      change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
     }
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete};
+    return commit::Decision{.kind = commit::Decision::Kind::kDelete,
+                            .guards = KeeperGuards(target, object)};
   }
   if (object == *old) return commit::Decision{};
-  return PutDecision(row, object);
+  return PutDecision(row, object, &current);
 }
 
 /// Everything about the new state but whether it may follow the old one's version.
@@ -204,6 +204,7 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
   if (auto warning = rules::DropRepeatedOwners(object)) {
     change.warnings.push_back(*std::move(warning));
   }
+  if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (change.how.way != Way::kApply) Track(target, door, change.manager, old, object);
   if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings_);

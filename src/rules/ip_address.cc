@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "codec/json.h"
 #include "codec/read.h"
 #include "ip/addr.h"
 #include "rules/metadata.h"
 #include "rules/names.h"
-#include "rules/service.h"
+#include "rules/service_claims.h"
 
 namespace berth::rules {
 namespace {
@@ -79,14 +80,10 @@ std::optional<ServiceName> ParentService(const codec::Value& address) {
 }
 
 bool HasClusterIp(const codec::Value& service, std::string_view address) {
-  if (IsExternalName(service)) return false;
   const auto wanted = ip::ParseAddrLoose(address);
   if (!wanted) return false;
-  const auto is_wanted = [&wanted](const codec::Value& text) {
-    const auto addr = ip::ParseAddrLoose(Text(&text));
-    return addr && addr->addr == wanted->addr;
-  };
-  return std::ranges::any_of(ArrayAt(service, "spec", "clusterIPs"), is_wanted);
+  const std::vector<ip::Addr> held = HoldingsOf(service).addresses;
+  return std::ranges::find(held, wanted->addr) != held.end();
 }
 
 std::string HeldByService(const codec::Value& service) {

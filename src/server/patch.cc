@@ -72,6 +72,8 @@ registry::NextState Applying(const Parts& parts, const CallPtr& call, const Writ
     auto config = merge::ReadApplyConfig(call->request.body, options.validation);
     if (!config) return tl::unexpected(config.error());
     const registry::Served& served = call->route.served;
+    // Nobody can own what nobody is shown.
+    if (const auto hide = served.row->strategy.hide) hide(config->document);
     const merge::FieldWrite write{.kind = served.Kind(),
                                   .subresource = registry::SubresourceOf(call->route.Door()),
                                   .manager = options.field_manager,

@@ -76,6 +76,8 @@ EVENTS_EVENT = fields(
 LEASE = {**METADATA, 2: ("spec", fields(
     "holderIdentity", "leaseDurationSeconds:number", "acquireTime:micro time",
     "renewTime:micro time", "leaseTransitions:number"))}
+IP_ADDRESS = {**METADATA, 2: ("spec", {1: ("parentRef", fields(
+    "group", "resource", "namespace", "name"))})}
 
 
 def list_of(message):
@@ -86,6 +88,7 @@ KINDS = {("v1", "Status"): STATUS}
 for _version, _kind, _message in (
         ("v1", "Namespace", NAMESPACE), ("v1", "Service", SERVICE), ("v1", "Event", EVENT),
         ("events.k8s.io/v1", "Event", EVENTS_EVENT), ("coordination.k8s.io/v1", "Lease", LEASE),
+        ("networking.k8s.io/v1", "IPAddress", IP_ADDRESS),
         ("meta.k8s.io/v1", "PartialObjectMetadata", METADATA)):
     KINDS[_version, _kind] = _message
     KINDS[_version, _kind + "List"] = list_of(_message)

@@ -33,6 +33,10 @@ SAMPLES = {
     "/apis/coordination.k8s.io/v1/namespaces/{ns}/leases": {
         "spec": {"holderIdentity": "h", "leaseDurationSeconds": 15,
                  "renewTime": "2026-11-15T04:00:10.000001Z"}},
+    "/apis/networking.k8s.io/v1/ipaddresses": {
+        "metadata": {"generateName": "192.0.2.7"},
+        "spec": {"parentRef": {"group": "g.io", "resource": "r", "namespace": "{ns}",
+                               "name": "n"}}},
 }
 
 
@@ -61,7 +65,7 @@ class AnswersTest(SharedServerCase):
         for path, sample in SAMPLES.items():
             path = path.replace("{ns}", self.namespace)
             body = json.loads(json.dumps(sample).replace("{ns}", self.namespace))
-            body.setdefault("metadata", {})["generateName"] = "s-"
+            body.setdefault("metadata", {}).setdefault("generateName", "s-")
             made = self.call("POST", path, body, 201, OR_JSON)
             one = f"{path}/{made['metadata']['name']}"
             self.assertEqual(made, pruned(self.json(one)))
