@@ -294,6 +294,11 @@ void ApiServer::ServeResource(const CallPtr& call) {
   if (!timeout && !watches) return call->Fail(timeout.error());
   if (timeout) call->timeout = *timeout;
   const bool writes = verb != "get" && verb != "list" && !watches;
+  if (writes && !route.served.row->strategy.read_only.empty()) {
+    return call->Fail({.reason = base::Reason::kMethodNotAllowed,
+                       .message = std::string(route.served.row->strategy.read_only),
+                       .details = base::Details{}});
+  }
   if (!watches) {
     call->ticket = (writes ? writes_ : reads_).Take(call->attributes.user.name);
     if (!call->ticket) {
