@@ -131,10 +131,12 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
 }
 
 std::string TakeManager(std::string_view text, rules::FieldErrors& errors) {
-  // What is not UTF-8 would not come back from the store as the same name; and the name that is
-  // kept must be one that a client can send back, so that one is measured.
+  const auto path = [] { return rules::Path("fieldManager"); };
+  rules::RequireFieldManager(errors, text, path);
+  // What is not UTF-8 would not come back from the store as the same name; and the one that is kept
+  // must be one that a client can send back.
   std::string name = base::ToVisible(text);
-  rules::RequireFieldManager(errors, name, [] { return rules::Path("fieldManager"); });
+  if (errors.empty()) rules::RequireFieldManager(errors, name, path);
   return name;
 }
 
