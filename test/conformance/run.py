@@ -39,7 +39,7 @@ class Scenario:
         with open(expected, encoding="utf-8") as file:
             self.answers = file.read()
         self.name = document["name"]
-        self.paths = [step.get("path", "") for step in document["steps"]]
+        self.steps = document["steps"]
 
     def waits_for(self):
         return [what for what, needed in NEEDS.items() if needed(self)]
@@ -47,13 +47,13 @@ class Scenario:
 
 # What the server does not have yet, and how to tell that a scenario needs it.
 NEEDS = {
-    "ServiceCIDR and IPAddress": lambda scenario: (
-        any("networking.k8s.io" in path for path in scenario.paths) or
-        '"networking.k8s.io' in scenario.answers and any(
-            path in ("/apis", "/openapi/v3") for path in scenario.paths)),
+    "writing ServiceCIDRs": lambda scenario: any(
+        "/servicecidrs" in step.get("path", "") and step.get("method") != "GET"
+        for step in scenario.steps),
     "addresses and node ports": lambda scenario: bool(
         re.search(r"<(?:ip4|ip6|port):|already allocated|failed to allocate", scenario.answers) or
-        any(path.endswith("/default/services/kubernetes") for path in scenario.paths)),
+        any(step.get("path", "").endswith("/default/services/kubernetes")
+            for step in scenario.steps)),
 }
 
 
