@@ -19,6 +19,7 @@ void Sequencer::Impl::Submit(Write write, Done done) {
   auto op = std::make_shared<Op>();
   op->write = std::move(write);
   op->done = std::move(done);
+  if (options_.metrics != nullptr) op->came = follower_.Clock().Steady();
   bool first = false;
   if (std::optional<base::Error> refused = Enqueue(op, first)) {
     op->done(tl::unexpected(std::move(*refused)));

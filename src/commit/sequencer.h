@@ -29,6 +29,7 @@
 #include <memory>
 
 #include "commit/write.h"
+#include "obs/write_metrics.h"
 #include "state/follower.h"
 
 namespace berth::commit {
@@ -40,6 +41,7 @@ struct SequencerOptions {
   std::chrono::milliseconds retry{100};  // Between attempts to find out an unknown outcome.
   /// Where to run transforms that cannot run on the thread of their Submit; empty: where they are.
   std::function<void(std::function<void()>)> run = {};
+  obs::WriteMetrics* metrics = nullptr;  // Must outlive the sequencer.
 };
 
 class Sequencer {

@@ -35,6 +35,9 @@ struct Op {
   std::vector<state::ExpectationPtr> expected = {};  // The object's own comes first.
   int64_t revision = 0;                              // Committed: of the object's event.
 
+  base::SteadyTime came = {};     // Only when it is measured: when it was submitted,
+  base::SteadyTime replied = {};  // and when the store said that it is durable.
+
   int conflicts = 0;
   bool verified = false;  // The snapshot shows all that was acknowledged before the write came.
 
@@ -96,6 +99,7 @@ class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
   void Resolve(const OpPtr& op);
   void OnResolved(const OpPtr& op, const state::Snapshot& snapshot, Ops& ready);
   void OnApplied(const OpPtr& op, const state::Snapshot& snapshot, Ops& ready);
+  void Measure(const Op& op) const;
   /// The attempt is over. Nothing of it is expected any more, and what it took is settled.
   void Settle(Op& op, bool committed);
   state::ObjectPtr MakeObject(const Op& op, int64_t revision) const;

@@ -43,6 +43,7 @@ void Sequencer::Impl::OnReply(const OpPtr& op, const store::TxnReply& reply) {
 }
 
 void Sequencer::Impl::OnCommitted(const OpPtr& op, const store::TxnReply& reply) {
+  if (options_.metrics != nullptr) op->replied = follower_.Clock().Steady();
   const bool puts = op->decision.kind == Decision::Kind::kPut;
   op->revision = puts ? reply.puts.back().value : reply.deletes.front().value;
   int64_t last = op->revision;
@@ -139,7 +140,15 @@ void Sequencer::Impl::OnApplied(const OpPtr& op, const state::Snapshot& snapshot
     base::MutexLock lock(mutex_);
     ++stats_.committed;
   }
+  if (options_.metrics != nullptr) Measure(*op);
   Finish(op, std::move(written), ready);
+}
+
+void Sequencer::Impl::Measure(const Op& op) const {
+  const base::SteadyTime now = follower_.Clock().Steady();
+  options_.metrics->commit.Observe(now - op.came);
+  const bool found_out = op.replied == base::SteadyTime();  // By following the store.
+  if (!found_out) options_.metrics->apply.Observe(now - op.replied);
 }
 
 void Sequencer::Impl::Settle(Op& op, bool committed) {

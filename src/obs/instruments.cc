@@ -6,9 +6,9 @@
 namespace berth::obs {
 namespace {
 
-std::vector<int64_t> InUnits(std::span<const double> bounds, double unit) {
+std::vector<int64_t> InUnits(std::span<const double> bounds, double units) {
   std::vector<int64_t> limits;
-  for (const double bound : bounds) limits.push_back(std::llround(bound / unit));
+  for (const double bound : bounds) limits.push_back(std::llround(bound * units));
   return limits;
 }
 
@@ -16,8 +16,8 @@ std::vector<int64_t> InUnits(std::span<const double> bounds, double unit) {
 
 Histogram::Histogram(std::span<const double> bounds, Unit unit)
     : bounds_(bounds),
-      unit_(unit == Unit::kSeconds ? 1e-9 : 1),
-      limits_(InUnits(bounds, unit_)),
+      units_(unit == Unit::kSeconds ? 1e9 : 1),
+      limits_(InUnits(bounds, units_)),
       counts_(bounds.size() + 1) {}
 
 void Histogram::Note(int64_t value) {
@@ -29,7 +29,7 @@ void Histogram::Note(int64_t value) {
 Histogram::Reading Histogram::Read() const {
   Reading reading{.bounds = bounds_};
   for (const auto& count : counts_) reading.counts.push_back(count.load(std::memory_order_relaxed));
-  reading.sum = static_cast<double>(sum_.load(std::memory_order_relaxed)) * unit_;
+  reading.sum = static_cast<double>(sum_.load(std::memory_order_relaxed)) / units_;
   return reading;
 }
 

@@ -74,6 +74,10 @@ TEST(Authorization, WhoMayWhat) {
   EXPECT_FALSE(Authorize(Asking({"system:unauthenticated"}, "get", "/readyz/store")));
   EXPECT_FALSE(Authorize(Asking({"system:unauthenticated"}, "get", "/version")));
   EXPECT_FALSE(Authorize(Asking({"system:authenticated"}, "get", "/openapi/v3")));
+  EXPECT_FALSE(Authorize(Asking({"system:monitoring"}, "get", "/metrics")));
+  EXPECT_TRUE(Authorize(Asking({"system:monitoring"}, "get", "/x", "services")));
+  EXPECT_TRUE(Authorize(Asking({"system:monitoring"}, "post", "/metrics")));
+  EXPECT_TRUE(Authorize(Asking({"system:authenticated"}, "get", "/metrics")));
   EXPECT_EQ(Authorize(Asking({"system:unauthenticated"}, "get", "/api"))->reason,
             base::Reason::kUnauthorized);
   const auto refused = Authorize(Asking({"system:authenticated"}, "list", "/x", "services"));

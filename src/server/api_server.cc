@@ -11,6 +11,7 @@
 #include "http/head.h"
 #include "http/limits.h"
 #include "server/list.h"
+#include "server/metrics.h"
 #include "server/options.h"
 #include "server/patch.h"
 #include "server/status_body.h"
@@ -103,9 +104,24 @@ ApiServer::ApiServer(const Parts& parts, ApiOptions options, const Authenticator
       discovery_(parts.registry.GetKinds().Views()),
       openapi_v3_(parts.registry.GetKinds().Views()),
       openapi_v2_(parts.registry.GetKinds().Views()),
+      requests_(parts.registry.GetKinds()),
       reads_(options_.max_reads),
       writes_(options_.max_writes),
-      random_(random) {}
+      random_(random) {
+  AddMetrics();
+}
+
+void ApiServer::AddMetrics() {
+  requests_.AddTo(parts_.metrics);
+  parts_.metrics.Add({.name = "apiserver_current_inflight_requests",
+                      .help = "Number of requests that are being worked on, watches not counted",
+                      .type = obs::MetricType::kGauge,
+                      .labels = {"request_kind"}},
+                     [this](obs::Samples& out) {
+                       out.Add(static_cast<double>(writes_.Count()), {"mutating"});
+                       out.Add(static_cast<double>(reads_.Count()), {"readOnly"});
+                     });
+}
 
 void ApiServer::AddPath(std::string path, Extra extra) {
   extras_.emplace_back(std::move(path), std::move(extra));
@@ -157,8 +173,8 @@ bool ApiServer::Admit(Call& call) {
 }
 
 void ApiServer::Handle(http::Request request, http::Responder responder) {
-  auto call =
-      std::make_shared<Call>(std::move(request), std::move(responder), parts_.clock, audit_);
+  auto call = std::make_shared<Call>(std::move(request), std::move(responder), parts_.clock,
+                                     requests_, audit_);
   const std::string_view given_id = call->Header("audit-id");
   call->id = given_id.empty() || given_id.size() > 64 ? NewId() : std::string(given_id);
   call->route = ParseRoute(parts_.registry.GetKinds(), call->request.path);
@@ -227,11 +243,16 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
   }
   const Document* document = discovery_.Find(path, call->Header("accept"));
   const bool openapi = path.starts_with("/openapi/v3") || path == "/openapi/v2";
-  if (document == nullptr && !openapi && path != "/version" && path != "/") return false;
+  const bool metrics = path == "/metrics";
+  if (document == nullptr && !openapi && !metrics && path != "/version" && path != "/") {
+    return false;
+  }
   if (!reads) {
     call->Fail(MethodNotAllowedError());
   } else if (document != nullptr) {
     AnswerDocument(*call, *document, document->etag.empty() ? "no-cache, private" : "public");
+  } else if (metrics) {
+    HandleMetrics(parts_, call);
   } else if (path == "/version") {
     call->Answer(200, kJson, VersionDocument());
   } else if (path == "/openapi/v2") {
@@ -244,8 +265,8 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
       paths.push_back("/apis/" + group);
       paths.push_back("/apis/" + group + "/v1");
     }
-    paths.insert(paths.end(),
-                 {"/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"});
+    paths.insert(paths.end(), {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3",
+                               "/readyz", "/version"});
     call->Answer(200, kJson, PathsDocument(paths));
   }
   return true;

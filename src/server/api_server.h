@@ -23,6 +23,7 @@
 #include "server/openapi_v2.h"
 #include "server/openapi_v3.h"
 #include "server/parts.h"
+#include "server/request_metrics.h"
 
 namespace berth::server {
 
@@ -48,6 +49,7 @@ class ApiServer {
   void AddPath(std::string path, Extra extra);
 
  private:
+  void AddMetrics();
   std::string NewId() EXCLUDES(mutex_);
   bool Admit(Call& call);
   void ServePlain(const CallPtr& call);
@@ -65,6 +67,7 @@ class ApiServer {
   const Discovery discovery_;
   const OpenApiV3 openapi_v3_;
   const OpenApiV2 openapi_v2_;
+  RequestMetrics requests_;
   InFlight reads_;
   InFlight writes_;
   std::vector<std::pair<std::string, Extra>> extras_;

@@ -24,6 +24,8 @@ inline constexpr const char* kAnonymous = "system:anonymous";
 inline constexpr const char* kUnauthenticatedGroup = "system:unauthenticated";
 inline constexpr const char* kAuthenticatedGroup = "system:authenticated";
 inline constexpr const char* kMastersGroup = "system:masters";
+/// May read metrics; as in Kubernetes.
+inline constexpr const char* kMonitoringGroup = "system:monitoring";
 
 struct Attributes {
   User user;

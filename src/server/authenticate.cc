@@ -182,6 +182,9 @@ std::optional<base::Error> Authorize(const Attributes& attributes) {
   if (attributes.user.In(kMastersGroup)) return std::nullopt;
   const bool reads = attributes.verb == "get" && !attributes.is_resource;
   if (reads && IsHealthOrVersion(attributes.path)) return std::nullopt;
+  if (reads && attributes.path == "/metrics" && attributes.user.In(kMonitoringGroup)) {
+    return std::nullopt;
+  }
   if (attributes.user.In(kUnauthenticatedGroup)) return Unauthorized();
   if (reads && IsForEverybodyKnown(attributes.path)) return std::nullopt;
   return Forbidden(attributes);

@@ -50,11 +50,12 @@ std::string WarningHeader(std::string_view text) {
 }
 
 Call::Call(http::Request the_request, http::Responder responder, const base::Clock& clock,
-           obs::AuditLog* audit)
+           RequestMetrics& metrics, obs::AuditLog* audit)
     : request(std::move(the_request)),
       query(request.query),
       responder_(std::move(responder)),
       clock_(clock),
+      metrics_(metrics),
       audit_(audit),
       started_(clock.Steady()),
       time_(clock.Now()) {}
@@ -116,8 +117,16 @@ void Call::Stream(int code, std::string_view content_type, std::unique_ptr<http:
   responder_.Stream(code, CommonHeaders(content_type), std::move(source));
 }
 
+std::unique_ptr<RunningWatch> Call::BeginWatch() {
+  watches_ = true;
+  return std::make_unique<RunningWatch>(metrics_.Of(*this), metrics_.WatchesOf(*this), clock_,
+                                        started_);
+}
+
 void Call::Record(int code) {
   ticket.reset();
+  const std::chrono::nanoseconds took = clock_.Steady() - started_;
+  if (!watches_) metrics_.Of(*this).Count(code, took);
   if (audit_ == nullptr) return;
   std::string uri = request.path;
   if (!request.query.empty()) uri += "?" + request.query;
@@ -130,7 +139,7 @@ void Call::Record(int code) {
                  .method = request.method,
                  .uri = uri,
                  .code = code,
-                 .took = clock_.Steady() - started_});
+                 .took = took});
 }
 
 }  // namespace berth::server

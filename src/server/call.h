@@ -21,6 +21,7 @@
 #include "server/attributes.h"
 #include "server/in_flight.h"
 #include "server/query.h"
+#include "server/request_metrics.h"
 #include "server/route.h"
 
 namespace berth::server {
@@ -28,7 +29,7 @@ namespace berth::server {
 class Call {
  public:
   Call(http::Request request, http::Responder responder, const base::Clock& clock,
-       obs::AuditLog* audit);
+       RequestMetrics& metrics, obs::AuditLog* audit);
 
   http::Request request;
   Query query;
@@ -59,6 +60,9 @@ class Call {
   void AnswerHeaders(http::Response response);
   void Stream(int code, std::string_view content_type, std::unique_ptr<http::Source> source);
 
+  /// From now on it is a watch, which is counted when it ends and not when it is answered.
+  std::unique_ptr<RunningWatch> BeginWatch();
+
  private:
   bool Pretty(const Accepted& accepted) const;
   http::Headers CommonHeaders(std::string_view content_type) const;
@@ -66,9 +70,11 @@ class Call {
 
   http::Responder responder_;
   const base::Clock& clock_;
+  RequestMetrics& metrics_;
   obs::AuditLog* const audit_;
   const base::SteadyTime started_;
   const base::WallTime time_;
+  bool watches_ = false;
 };
 
 using CallPtr = std::shared_ptr<Call>;

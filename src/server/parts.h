@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/source.h"
-#include "obs/audit_log.h"
+#include "obs/metrics.h"
 #include "registry/registry.h"
 #include "server/workers.h"
 #include "state/follower.h"
@@ -27,6 +27,7 @@ struct Parts {
   watch::Hub& hub;
   Signals& signals;
   Workers& workers;
+  obs::Metrics& metrics;
   const base::Clock& clock;
   base::Logger& log;
 };

@@ -236,6 +236,7 @@ class ServerTest : public ::testing::Test {
                .hub = hub,
                .signals = signals,
                .workers = workers,
+               .metrics = metrics,
                .clock = store.clock,
                .log = store.log},
               std::move(options.api), authenticator, health, options.audit, base::SeededRandom(2)) {
@@ -260,6 +261,7 @@ class ServerTest : public ::testing::Test {
     Signals signals;
     Authenticator authenticator;
     Health health;
+    obs::Metrics metrics;
     ApiServer api;
   };
 

@@ -38,8 +38,9 @@ struct Plan {
 
 class WatchSource final : public http::Source {
  public:
-  WatchSource(const Parts& parts, Plan plan)
+  WatchSource(const Parts& parts, std::unique_ptr<RunningWatch> running, Plan plan)
       : clock_(parts.clock),
+        running_(std::move(running)),
         plan_(std::move(plan)),
         signal_(parts.signals.For(plan_.scope.key)),
         cursor_(parts.hub, plan_.scope, plan_.after, [signal = signal_] { signal->Notify(); }),
@@ -48,6 +49,19 @@ class WatchSource final : public http::Source {
   }
 
   http::Pulled Pull(http::Pieces& out, size_t room) override {
+    const http::Pulled pulled = Send(out, room);
+    running_->CountEvents(std::exchange(sent_, 0));
+    return pulled;
+  }
+
+  http::Signal* signal() override { return signal_.get(); }
+  std::optional<base::SteadyTime> wake_at() override {
+    return plan_.bookmarks ? std::min(next_bookmark_, plan_.ends) : plan_.ends;
+  }
+  void OnDrain() override { draining_ = true; }
+
+ private:
+  http::Pulled Send(http::Pieces& out, size_t room) {
     if (plan_.initial != nullptr && !SendInitial(out, room)) return http::Pulled::kMore;
     while (out.bytes() < room) {
       auto pull = cursor_.Next(kEventsAtOnce);
@@ -67,13 +81,6 @@ class WatchSource final : public http::Source {
     return http::Pulled::kMore;
   }
 
-  http::Signal* signal() override { return signal_.get(); }
-  std::optional<base::SteadyTime> wake_at() override {
-    return plan_.bookmarks ? std::min(next_bookmark_, plan_.ends) : plan_.ends;
-  }
-  void OnDrain() override { draining_ = true; }
-
- private:
   base::SteadyTime NextBookmark() const {
     const base::SteadyTime now = clock_.Steady();
     const base::SteadyTime last = plan_.ends - kLastBookmark;
@@ -89,6 +96,7 @@ class WatchSource final : public http::Source {
       if (!plan_.scope.Has(object) || !plan_.filter.Matches(object)) continue;
       text += RenderEvent(plan_.form, "ADDED", object, object.Revision(),
                           std::exchange(first_, false), clock_.Now());
+      ++sent_;
     }
     const bool all = !initial_at_.Valid();
     if (all) {
@@ -105,6 +113,7 @@ class WatchSource final : public http::Source {
     const bool is = event->Object() != nullptr && plan_.filter.Matches(*event->Object());
     const bool was = event->Previous() != nullptr && plan_.filter.Matches(*event->Previous());
     if (!is && !was) return;
+    ++sent_;
     const std::string_view type = is ? (was ? "MODIFIED" : "ADDED") : "DELETED";
     // What stops matching is shown as it last matched, with the revision of the change.
     const state::Object& object = is ? *event->Object() : *event->Previous();
@@ -126,16 +135,19 @@ class WatchSource final : public http::Source {
 
   /// The last event of a watch that cannot go on.
   http::Pulled Break(http::Pieces& out, const base::Error& error) {
+    if (error.reason == base::Reason::kExpired) running_->CountExpired();
     out.Add(RenderErrorEvent(plan_.form, error));
     return http::Pulled::kEnd;
   }
 
   const base::Clock& clock_;
+  const std::unique_ptr<RunningWatch> running_;
   Plan plan_;
   const std::shared_ptr<http::Signal> signal_;
   watch::Cursor cursor_;
   state::Cursor initial_at_;
   base::SteadyTime next_bookmark_;
+  size_t sent_ = 0;  // Events that are not counted yet.
   bool first_ = true;
   bool draining_ = false;
 };
@@ -159,7 +171,8 @@ watch::Scope ScopeOf(const Parts& parts, const Route& route, const Filter& filte
 
 void Begin(const Parts& parts, const CallPtr& call, Plan plan) {
   const std::string_view type = WatchContentType(plan.form);
-  call->Stream(200, type, std::make_unique<WatchSource>(parts, std::move(plan)));
+  call->Stream(200, type,
+               std::make_unique<WatchSource>(parts, call->BeginWatch(), std::move(plan)));
 }
 
 /// A pseudo-random part of a span, so that watches do not all end at once.

@@ -29,7 +29,8 @@ constexpr std::chrono::seconds kDrainLimit{30};
 base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& arguments,
                                                           const ServeSettings& settings,
                                                           const base::Clock& clock,
-                                                          base::Logger& log) {
+                                                          base::Logger& log,
+                                                          obs::WriteMetrics& metrics) {
   if (!arguments.etcd_servers.empty()) {
     store::etcd::ClientOptions client;
     client.endpoints = arguments.etcd_servers;
@@ -38,6 +39,7 @@ base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& 
     client.key_file = arguments.etcd_keyfile;
     store::etcd::EtcdOptions options;
     options.prefix = arguments.etcd_prefix;
+    options.metrics = &metrics;
     auto engine = store::etcd::EtcdEngine::Open(client, options, ObjectSlots(), log, clock);
     if (!engine) return tl::unexpected(std::move(engine.error()));
     return std::unique_ptr<store::Engine>(*std::move(engine));
@@ -45,6 +47,7 @@ base::Result<std::unique_ptr<store::Engine>> OpenStoreFor(const ServeArguments& 
   store::rocks::RocksOptions options;
   options.directory = StoreDirectory(settings.data_dir, /*to_make=*/true);
   options.history_bytes = static_cast<size_t>(arguments.history_bytes);
+  options.metrics = &metrics;
   auto engine = store::rocks::RocksEngine::Open(options, log, clock);
   if (!engine) return tl::unexpected(std::move(engine.error()));
   return std::unique_ptr<store::Engine>(*std::move(engine));
@@ -121,7 +124,8 @@ base::Result<void> Serve(const ServeArguments& arguments, const std::string& ver
   const base::SystemClock clock;
   base::Logger log({}, clock);
   if (auto made = MakeDataDir(settings->data_dir); !made) return made;
-  auto engine = OpenStoreFor(arguments, *settings, clock, log);
+  obs::WriteMetrics writes;
+  auto engine = OpenStoreFor(arguments, *settings, clock, log, writes);
   if (!engine) return tl::unexpected(std::move(engine.error()));
   if (auto whole = CheckWhole(**engine); !whole) return whole;
   CredentialRequest request = CredentialsFor(arguments, *settings);
@@ -133,7 +137,8 @@ base::Result<void> Serve(const ServeArguments& arguments, const std::string& ver
                            .tls = credentials->tls,
                            .shared = !arguments.etcd_servers.empty(),
                            .store_name = StoreName(arguments, *settings),
-                           .version = version},
+                           .version = version,
+                           .writes = writes},
                           clock, log);
   if (!node) return tl::unexpected(std::move(node.error()));
   if (request.port == 0) {  // Any free one: now it is known which.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "berth/files.h"
+#include "berth/serve/node_metrics.h"
 #include "berth/serve/snapshot_path.h"
 #include "codec/read.h"
 #include "codec/slot.h"
@@ -74,8 +75,8 @@ struct Node::Parts {
         follower(*engine, resources, {&hub},
                  {.shared_store = options.shared, .same = SameApartFromSlot}, clock, log),
         workers(kWorkerThreads, kMaxWaitingWork),
-        sequencer(follower,
-                  {.run = [this](const std::function<void()>& work) { RunBeside(work); }}),
+        sequencer(follower, {.run = [this](const std::function<void()>& work) { RunBeside(work); },
+                             .metrics = &options.writes}),
         registry(kinds, resources, sequencer, SettingsOf(options.settings), clock,
                  base::SeededRandom::FromKernel()),
         controllers(
@@ -89,6 +90,7 @@ struct Node::Parts {
              .hub = hub,
              .signals = signals,
              .workers = workers,
+             .metrics = metrics,
              .clock = clock,
              .log = log},
             {.version = options.version,
@@ -102,6 +104,16 @@ struct Node::Parts {
             },
             log, clock) {
     api.AddPath(kSnapshotPath, [this](const server::CallPtr& call) { snapshots.Serve(call); });
+    options.writes.AddTo(metrics);
+    AddNodeMetrics({.engine = *engine,
+                    .kinds = kinds,
+                    .follower = follower,
+                    .hub = hub,
+                    .sequencer = sequencer,
+                    .web = web,
+                    .audit = audit.get(),
+                    .version = options.version},
+                   metrics);
     health.AddLive("ping", [] { return std::nullopt; });
     health.AddReady("store", [this]() -> std::optional<std::string> {
       const store::Health state = engine->GetHealth();
@@ -162,6 +174,7 @@ struct Node::Parts {
 
   const std::unique_ptr<store::Engine> engine;
   const std::unique_ptr<obs::AuditLog> audit;
+  obs::Metrics metrics;
   const registry::Kinds kinds;
   const state::Resources resources;
   const state::Past past;

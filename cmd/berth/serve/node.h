@@ -12,6 +12,7 @@
 #include "berth/serve/arguments.h"
 #include "http/server.h"
 #include "http/tls_settings.h"
+#include "obs/write_metrics.h"
 #include "store/engine.h"
 
 namespace berth::cli {
@@ -26,6 +27,7 @@ class Node {
     bool shared = false;
     std::string store_name = {};  // "embedded:DIR", "etcd:URL": where snapshots come from.
     std::string version;
+    obs::WriteMetrics& writes;  // Those that the engine counts with.
   };
   static base::Result<std::unique_ptr<Node>> Start(std::unique_ptr<store::Engine> engine,
                                                    const Options& options, const base::Clock& clock,

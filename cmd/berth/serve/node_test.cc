@@ -41,10 +41,13 @@ class NodeTest : public testing::Test {
     };
     auto engine = store::MemoryEngine::Make(options, clock_);
     engine_ = engine.get();
-    auto node = Node::Start(
-        std::move(engine),
-        {.arguments = arguments_, .settings = *settings, .tls = credentials->tls, .version = "1"},
-        clock_, log_);
+    auto node = Node::Start(std::move(engine),
+                            {.arguments = arguments_,
+                             .settings = *settings,
+                             .tls = credentials->tls,
+                             .version = "1",
+                             .writes = writes_},
+                            clock_, log_);
     ASSERT_TRUE(node) << node.error().message;
     node_ = *std::move(node);
     port_ = node_->port();
@@ -77,6 +80,7 @@ class NodeTest : public testing::Test {
   ServeArguments arguments_;
   std::string ca_pem_;
   std::atomic<bool> hold_ = false;
+  obs::WriteMetrics writes_;
   store::MemoryEngine* engine_ = nullptr;
   std::unique_ptr<Node> node_;
   uint16_t port_ = 0;

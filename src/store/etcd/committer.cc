@@ -305,6 +305,7 @@ void Committer::Send(size_t number, std::unique_ptr<Group> group, Jobs jobs) {
   Lane& lane = lanes_[number];
   lane.busy = true;
   lane.seen = context_.status.Seen();
+  lane.sent = context_.clock.Steady();
   lane.envelope = {.marker_key = marker_key_,
                    .marker_mod = marker_mod_,
                    .fence_key = fence_.Key(),
@@ -330,6 +331,7 @@ void Committer::Take(Arrival arrival) {
       context_.status.Fine(Status::Area::kWrites);
       backoff_.Reset();
       last_failure_.clear();
+      Measure(lane);
       return Settle(lane, response.header().revision(), unpacked.members);
     case Unpacked::Kind::kEnvelope:
       return MeetEnvelope(lane, unpacked);
@@ -337,6 +339,12 @@ void Committer::Take(Arrival arrival) {
       context_.log.Error("etcd's answer to a transaction does not fit it");
       Lose(lane);
   }
+}
+
+void Committer::Measure(const Lane& lane) {
+  if (options_.metrics == nullptr) return;
+  options_.metrics->store.Observe(context_.clock.Steady() - lane.sent);
+  options_.metrics->store_shared.Observe(lane.jobs.size());
 }
 
 Committer::Jobs Committer::Free(Lane& lane) {

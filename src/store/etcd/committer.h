@@ -31,6 +31,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "obs/write_metrics.h"
 #include "store/etcd/await.h"
 #include "store/etcd/context.h"
 #include "store/etcd/fence.h"
@@ -55,6 +56,7 @@ struct CommitterOptions {
   /// A transaction that etcd has not taken after so long is refused; one whose outcome is unknown
   /// waits on.
   std::chrono::milliseconds timeout{30'000};
+  obs::WriteMetrics* metrics = nullptr;
 };
 
 class Committer {
@@ -92,6 +94,7 @@ class Committer {
         settled;       // Lost, but nothing is under way any more: reading is enough.
     int64_t seen = 0;  // Status::Seen when it was sent.
     uint64_t count = 0;
+    base::SteadyTime sent = {};
     Envelope envelope;
     std::unique_ptr<Group> group;
     Jobs jobs;
@@ -127,6 +130,7 @@ class Committer {
   void Send(size_t lane, std::unique_ptr<Group> group, Jobs jobs);
   std::vector<int64_t> ModsOf(const Txn& txn) const;
   void Take(Arrival arrival);
+  void Measure(const Lane& lane);
   void Settle(Lane& lane, int64_t mod, const std::vector<MemberResult>& results);
   void NoteRevisions(const Group& group, const std::vector<MemberResult>& results,
                      const std::vector<std::optional<TxnReply>>& replies);

@@ -122,7 +122,8 @@ base::Result<void> EtcdEngineImpl::Begin(const Opened& opened) {
                                            CommitterOptions{.group = options_.group,
                                                             .lanes = Lanes(),
                                                             .max_waiting = options_.max_waiting,
-                                                            .timeout = options_.commit_timeout},
+                                                            .timeout = options_.commit_timeout,
+                                                            .metrics = options_.metrics},
                                            opened.marker, *epoch);
   feed_ = std::make_unique<Feed>(context_, *ring_, *epoch);
   housekeeper_ = std::make_unique<Housekeeper>(context_, fence_, ticker_, options_.compact_interval,

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "base/result.h"
+#include "obs/write_metrics.h"
 #include "store/engine.h"
 #include "store/slot.h"
 
@@ -47,6 +48,7 @@ struct EtcdOptions {
   /// A transaction that etcd has not taken after so long is refused. One that etcd may have taken
   /// waits until that is known.
   std::chrono::milliseconds commit_timeout{30'000};
+  obs::WriteMetrics* metrics = nullptr;  // Must outlive the engine.
 };
 
 class EtcdEngine : public Engine {

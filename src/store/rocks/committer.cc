@@ -176,9 +176,7 @@ void Committer::RunGroup() {
   }
   FillGroup();
   if (group_.Batch().Count() > 0) {
-    rocksdb::WriteOptions options;
-    options.sync = options_.sync;
-    const rocksdb::Status status = parts_.gate.Get().Db().Write(options, &group_.Batch());
+    const rocksdb::Status status = WriteGroup();
     if (!status.ok()) {
       Recover(status);
       return;
@@ -188,6 +186,18 @@ void Committer::RunGroup() {
   }
   group_.Reply();
   if (chore_) std::exchange(chore_, std::nullopt)->done({});
+}
+
+rocksdb::Status Committer::WriteGroup() {
+  rocksdb::WriteOptions options;
+  options.sync = options_.sync;
+  const base::SteadyTime began = parts_.clock.Steady();
+  const rocksdb::Status status = parts_.gate.Get().Db().Write(options, &group_.Batch());
+  if (options_.metrics != nullptr) {
+    options_.metrics->store.Observe(parts_.clock.Steady() - began);
+    if (group_.HasReplies()) options_.metrics->store_shared.Observe(group_.Transactions());
+  }
+  return status;
 }
 
 void Committer::FillGroup() {

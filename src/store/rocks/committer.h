@@ -30,6 +30,7 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "obs/write_metrics.h"
 #include "store/event_ring.h"
 #include "store/rocks/database_gate.h"
 #include "store/rocks/disk_guard.h"
@@ -56,6 +57,7 @@ class Committer {
     DatabaseOptions database;  // For opening it again.
     bool sync = true;
     size_t max_waiting = 0;
+    obs::WriteMetrics* metrics = nullptr;
     std::chrono::milliseconds retry{1000};
     /// Called on the committer's thread whenever history has grown by this much.
     uint64_t history_step = 0;
@@ -108,6 +110,7 @@ class Committer {
   bool TakeWork() EXCLUDES(mutex_);
   void WorkOff() EXCLUDES(mutex_);
   void RunGroup() EXCLUDES(mutex_);
+  rocksdb::Status WriteGroup();
   void FillGroup();
   void Publish();
   void Seal();

@@ -54,6 +54,7 @@ class Group {
 
   bool HasEvents() const { return !events_.empty(); }
   bool HasReplies() const { return !replies_.empty(); }
+  size_t Transactions() const { return replies_.size(); }
   Revision First() const { return first_; }
   /// What comes after it begins here.
   Revision Next() const { return next_; }

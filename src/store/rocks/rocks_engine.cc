@@ -129,6 +129,7 @@ Rocks::Rocks(RocksOptions options, const Seams& seams, Opened opened, base::Logg
   committer_.emplace(Committer::Options{.database = std::move(opened.database_options),
                                         .sync = options_.sync,
                                         .max_waiting = options_.max_waiting,
+                                        .metrics = options_.metrics,
                                         .retry = seams.retry,
                                         .history_step = options_.history_bytes / 32,
                                         .on_history_step = [this] { housekeeper_->Poke(); }},

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "obs/write_metrics.h"
 #include "store/engine.h"
 
 namespace berth::store::rocks {
@@ -41,6 +42,7 @@ struct RocksOptions {
   /// compactions have room to go on.
   size_t min_free_bytes = size_t{64} << 20;
   size_t max_waiting = 65'536;  // Transactions that wait; more are refused (kTooManyRequests).
+  obs::WriteMetrics* metrics = nullptr;  // Must outlive the engine.
 };
 
 class RocksEngine : public Engine {

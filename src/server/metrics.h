@@ -1,0 +1,11 @@
+// GET /metrics: what the server counts, for Prometheus.
+#pragma once
+
+#include "server/call.h"
+#include "server/parts.h"
+
+namespace berth::server {
+
+void HandleMetrics(const Parts& parts, const CallPtr& call);
+
+}  // namespace berth::server
