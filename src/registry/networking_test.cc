@@ -5,7 +5,6 @@
 #include "codec/json.h"
 #include "codec/testing_text.h"
 #include "registry/testing.h"
-#include "store/blocking.h"
 
 namespace berth::registry::testing {
 namespace {

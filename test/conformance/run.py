@@ -51,7 +51,8 @@ NEEDS = {
         "/servicecidrs" in step.get("path", "") and step.get("method") != "GET"
         for step in scenario.steps),
     "addresses and node ports": lambda scenario: bool(
-        re.search(r"<(?:ip4|ip6|port):|already allocated|failed to allocate", scenario.answers) or
+        re.search(r"<(?:ip4|ip6|port):|already allocated|failed to allocate|ipallocator",
+                  scenario.answers) or
         any(step.get("path", "").endswith("/default/services/kubernetes")
             for step in scenario.steps)),
 }
