@@ -1,5 +1,6 @@
 #include "berth/serve/node_metrics.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "obs/process_metrics.h"
@@ -125,6 +126,28 @@ void AddHttp(const http::Server& web, Metrics& metrics) {
 }
 
 }  // namespace
+
+obs::AllocatorFill FillOf(const std::vector<commit::Allocations::RangeState>& ranges) {
+  obs::AllocatorFill fill;
+  for (const commit::Allocations::RangeState& range : ranges) {
+    alloc::StateCounts counts = range.in_static;
+    counts += range.in_dynamic;
+    const auto allocated =
+        static_cast<double>(counts[alloc::State::kTaken] + counts[alloc::State::kReserved]);
+    const auto available =
+        static_cast<double>(counts[alloc::State::kFree] + counts[alloc::State::kCooling]);
+    if (range.pool == commit::PoolId::kPorts) {
+      fill.allocated_ports += allocated;
+      fill.available_ports += available;
+      continue;
+    }
+    const bool known = std::any_of(fill.cidrs.begin(), fill.cidrs.end(),
+                                   [&range](const auto& each) { return each.cidr == range.text; });
+    if (known) continue;
+    fill.cidrs.push_back({.cidr = range.text, .allocated = allocated, .available = available});
+  }
+  return fill;
+}
 
 void AddNodeMetrics(const MetricSources& sources, Metrics& metrics) {
   obs::AddProcessMetrics(metrics);

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "commit/allocations.h"
 #include "commit/sequencer.h"
 #include "http/server.h"
+#include "obs/allocator_metrics.h"
 #include "obs/audit_log.h"
 #include "obs/metrics.h"
 #include "registry/kinds.h"
@@ -25,6 +28,9 @@ struct MetricSources {
   const obs::AuditLog* audit = nullptr;  // May be null.
   std::string version = {};
 };
+
+/// How full the ranges are. A CIDR that several ranges have is there once.
+obs::AllocatorFill FillOf(const std::vector<commit::Allocations::RangeState>& ranges);
 
 void AddNodeMetrics(const MetricSources& sources, obs::Metrics& metrics);
 
