@@ -88,6 +88,33 @@ void Sequencer::Impl::Dispatch(Ops ready) {
   });
 }
 
+/// Those that are resumed while others are driven wait for these: nobody is driven inside another,
+/// and they keep their order.
+void Sequencer::Impl::Resume(const OpPtr& op) {
+  {
+    base::MutexLock lock(mutex_);
+    resumed_.push_back(op);
+    if (std::exchange(resuming_, true)) return;
+  }
+  if (!options_.run) return DriveResumed();
+  options_.run([self = shared_from_this()] { self->Inside([&self] { self->DriveResumed(); }); });
+}
+
+void Sequencer::Impl::DriveResumed() {
+  for (;;) {
+    Ops ready;
+    {
+      base::MutexLock lock(mutex_);
+      ready.swap(resumed_);
+      if (ready.empty()) {
+        resuming_ = false;
+        return;
+      }
+    }
+    Drive(std::move(ready));
+  }
+}
+
 void Sequencer::Impl::Finish(const OpPtr& op, base::Result<Written> result, Ops& ready) {
   Done done;
   {

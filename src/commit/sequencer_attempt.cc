@@ -23,11 +23,15 @@ void Sequencer::Impl::Attempt(const OpPtr& op, Ops& ready) {
   for (;;) {
     if (Answered(*op)) return Finish(op, Written{}, ready);  // Its time was up.
     bool by_guard = false;
-    std::optional<base::Error> refusal = Decide(*op, *follower_.Current(), by_guard);
+    std::optional<Refusal> refusal = Decide(*op, *follower_.Current(), by_guard);
     if (by_guard) {
       Settle(*op, false);
       if (WaitsForGuard(op)) return;
       if (GuardChanged(*op)) continue;  // By a write that was finished meanwhile.
+    }
+    if (refusal && refusal->wait) {
+      if (WaitsForOthers(op, *refusal)) return;
+      continue;
     }
     const bool to_send =
         !refusal && op->decision.kind != Decision::Kind::kNothing && !op->write.dry_run;
@@ -36,14 +40,14 @@ void Sequencer::Impl::Attempt(const OpPtr& op, Ops& ready) {
     const bool may_be_old = follower_.AsksStore() || !follower_.Ready();
     if (may_be_old && !op->verified) return Verify(op);
     base::Result<Written> result =
-        refusal ? base::Result<Written>(tl::unexpected(std::move(*refusal))) : Foresee(*op);
+        refusal ? base::Result<Written>(tl::unexpected(std::move(refusal->error))) : Foresee(*op);
     Settle(*op, false);
     return Finish(op, std::move(result), ready);
   }
 }
 
-std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot& snapshot,
-                                                   bool& by_guard) {
+std::optional<Refusal> Sequencer::Impl::Decide(Op& op, const state::Snapshot& snapshot,
+                                               bool& by_guard) {
   op.decision = {};
   op.guarded.clear();
   op.current = snapshot.Find(op.write.key);
@@ -61,12 +65,17 @@ std::optional<base::Error> Sequencer::Impl::Decide(Op& op, const state::Snapshot
     return base::Error{.reason = base::Reason::kInternalError,
                        .message = "what is stored under " + op.write.key + " cannot be decoded"};
   }
-  base::Result<Decision> decision = op.write.transform(op.current);
+  tl::expected<Decision, Refusal> decision = op.write.transform(op.current);
   if (!decision) return std::move(decision.error());
   op.decision = std::move(*decision);
   const bool gone = op.decision.kind == Decision::Kind::kDelete && !op.current;
   if (gone) op.decision.kind = Decision::Kind::kNothing;
   return ask(op.decision.guards);
+}
+
+/// Whether it does; else what it would have waited for has happened meanwhile.
+bool Sequencer::Impl::WaitsForOthers(const OpPtr& op, const Refusal& refusal) {
+  return refusal.wait([self = shared_from_this(), op] { self->Inside([&] { self->Resume(op); }); });
 }
 
 /// Whether the guard that refused it may be changed by a write that is in the store: then it is

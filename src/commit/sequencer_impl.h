@@ -74,6 +74,9 @@ class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
   void Drive(Ops ready) EXCLUDES(mutex_);
   /// The same where transforms may run; for threads that are not the writer's own.
   void Dispatch(Ops ready) EXCLUDES(mutex_);
+  /// Goes on with a write that waited for others, in the order in which these are called.
+  void Resume(const OpPtr& op) EXCLUDES(mutex_);
+  void DriveResumed() EXCLUDES(mutex_);
   /// Answers, and adds those that can go on now to `ready`.
   void Finish(const OpPtr& op, base::Result<Written> result, Ops& ready) EXCLUDES(mutex_);
   void LeaveStore(const OpPtr& op, Ops& ready) EXCLUDES(mutex_);
@@ -82,7 +85,8 @@ class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
   // One attempt.
   void Attempt(const OpPtr& op, Ops& ready);
   /// Fills in the attempt. What refuses it, and whether that is the guard that was asked last.
-  std::optional<base::Error> Decide(Op& op, const state::Snapshot& snapshot, bool& by_guard);
+  std::optional<Refusal> Decide(Op& op, const state::Snapshot& snapshot, bool& by_guard);
+  bool WaitsForOthers(const OpPtr& op, const Refusal& refusal);
   bool WaitsForGuard(const OpPtr& op) EXCLUDES(mutex_);
   bool GuardChanged(const Op& op) const;
   void Verify(const OpPtr& op);
@@ -126,6 +130,8 @@ class Sequencer::Impl : public std::enable_shared_from_this<Impl> {
   size_t inside_ GUARDED_BY(mutex_) = 0;
   state::TextMap<Lane> lanes_ GUARDED_BY(mutex_);
   size_t waiting_ GUARDED_BY(mutex_) = 0;
+  Ops resumed_ GUARDED_BY(mutex_);
+  bool resuming_ GUARDED_BY(mutex_) = false;  // Somebody is at them.
   Deadlines deadlines_ GUARDED_BY(mutex_);
   base::SteadyTime tick_at_ GUARDED_BY(mutex_) = base::SteadyTime::max();
   Stats stats_ GUARDED_BY(mutex_);

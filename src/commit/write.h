@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -67,9 +68,22 @@ struct Decision {
   std::function<void(bool committed)> settle = {};
 };
 
+/// Why a write cannot be; its answer, unless writes in flight could still change that.
+struct Refusal {
+  // Most refusals are errors that nothing in flight can change.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Refusal(base::Error the_error) : error(std::move(the_error)) {}
+  Refusal(base::Error the_error, std::function<bool(std::function<void()>)> how)
+      : error(std::move(the_error)), wait(std::move(how)) {}
+
+  base::Error error;
+  /// Calls back when it is worth deciding again; false: it is by now. Empty: it holds.
+  std::function<bool(std::function<void()> again)> wait = {};
+};
+
 /// From the object as it is (null: there is none) to what shall be. Run again when the object has
-/// changed meanwhile, so it must not change anything itself. An error is the write's answer.
-using Transform = std::function<base::Result<Decision>(const state::ObjectPtr& current)>;
+/// changed meanwhile, so it must not change anything itself.
+using Transform = std::function<tl::expected<Decision, Refusal>(const state::ObjectPtr& current)>;
 
 struct Write {
   std::string key = {};

@@ -24,6 +24,8 @@ Controllers::Controllers(const Parts& parts, const base::SeededRandom& random)
       writer_(parts.registry, wake_, kWritesAtOnce),
       collector_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}),
       terminator_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}, random),
+      keeper_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log},
+              parts.allocations, parts.secure_port),
       feed_(parts.follower, parts.hub, {&collector_, &terminator_}, wake_, parts.clock, parts.log) {
 }
 
@@ -50,6 +52,7 @@ void Controllers::Run() {
 bool Controllers::Pump() {
   bool any = wake_->RunPosted();
   any |= feed_.Read();
+  any |= keeper_.Work();
   if (const std::optional<int64_t> told = feed_.Told()) {
     any |= collector_.Work(*told);
     any |= terminator_.Work();
@@ -59,8 +62,10 @@ bool Controllers::Pump() {
 
 base::SteadyTime Controllers::NextDue() const {
   // What waits for changes to be read, or for room, is woken by these.
-  if (!feed_.Told() || !writer_.HasRoom()) return feed_.NextDue();
-  return std::min({feed_.NextDue(), collector_.NextDue(), terminator_.NextDue()});
+  if (!writer_.HasRoom()) return feed_.NextDue();
+  if (!feed_.Told()) return std::min(feed_.NextDue(), keeper_.NextDue());
+  return std::min(
+      {feed_.NextDue(), collector_.NextDue(), terminator_.NextDue(), keeper_.NextDue()});
 }
 
 }  // namespace berth::controllers

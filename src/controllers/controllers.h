@@ -1,17 +1,19 @@
-// What keeps the rest true in the background: garbage collection over owner references, and the end
-// of namespaces that are deleted. One thread, which sleeps while nothing changes; its writes go the
-// way of everybody's.
+// What keeps the rest true in the background: garbage collection over owner references, the end of
+// namespaces that are deleted, and the Service default/kubernetes. One thread, which sleeps while
+// nothing changes; its writes go the way of everybody's.
 //
 // Threads: Start and Stop from one, once each; Pump instead of them, from one at a time, where a
 // simulation decides when things happen.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "controllers/bootstrap.h"
 #include "controllers/feed.h"
 #include "controllers/garbage_collector.h"
 #include "controllers/namespace_terminator.h"
@@ -29,8 +31,10 @@ class Controllers {
     registry::Registry& registry;
     state::Follower& follower;  // Its first picture must be there.
     watch::Hub& hub;
+    commit::Allocations& allocations;
     const base::Clock& clock;
     base::Logger& log;
+    uint16_t secure_port = 6443;
   };
 
   /// All parts must outlive it, or end all writes before they go.
@@ -56,6 +60,7 @@ class Controllers {
   Writer writer_;
   GarbageCollector collector_;
   NamespaceTerminator terminator_;
+  KubernetesServiceKeeper keeper_;
   Feed feed_;
   std::atomic<bool> stop_ = false;
   std::thread thread_;

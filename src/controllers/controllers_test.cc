@@ -25,15 +25,17 @@ class ControllersThreadTest : public ::testing::Test {
  protected:
   ControllersThreadTest() {
     store_.OpenForThreads();
+    registry::testing::TestAddresses::PutRanges(store_, kinds_);
     past_ = std::make_unique<state::Past>(*store_.engine, resources_);
     hub_ = std::make_unique<watch::Hub>(*past_, resources_, watch::HubOptions());
     follower_ = std::make_unique<state::Follower>(
-        *store_.engine, resources_, std::vector<state::Listener*>{hub_.get()},
+        *store_.engine, resources_,
+        std::vector<state::Listener*>{&addresses_.allocations, hub_.get()},
         state::FollowerOptions{.shared_store = true}, store_.system_clock, store_.log);
     sequencer_ = std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions());
-    registry_ =
-        std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_, registry::Settings(),
-                                             store_.system_clock, base::SeededRandom(1));
+    registry_ = std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_,
+                                                     addresses_.addresses, registry::Gates(),
+                                                     store_.system_clock, base::SeededRandom(1));
     follower_->Start();
     EXPECT_TRUE(follower_->WaitReady(std::chrono::seconds(60)));
     Start();
@@ -50,12 +52,14 @@ class ControllersThreadTest : public ::testing::Test {
   }
 
   void Start() {
-    controllers_ = std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
-                                                                    .follower = *follower_,
-                                                                    .hub = *hub_,
-                                                                    .clock = store_.system_clock,
-                                                                    .log = store_.log},
-                                                 base::SeededRandom(2));
+    controllers_ =
+        std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
+                                                         .follower = *follower_,
+                                                         .hub = *hub_,
+                                                         .allocations = addresses_.allocations,
+                                                         .clock = store_.system_clock,
+                                                         .log = store_.log},
+                                      base::SeededRandom(2));
     controllers_->Start();
   }
 
@@ -106,6 +110,7 @@ class ControllersThreadTest : public ::testing::Test {
   state::testing::TestStore store_;
   const registry::Kinds kinds_;
   const state::Resources resources_ = kinds_.MakeResources();
+  registry::testing::TestAddresses addresses_{kinds_, store_.system_clock};
   std::unique_ptr<state::Past> past_;
   std::unique_ptr<watch::Hub> hub_;
   std::unique_ptr<state::Follower> follower_;

@@ -333,8 +333,9 @@ TEST_F(GarbageCollectorTest, WhoTakesAnothersPlaceIsLookedAtToo) {
       *follower_, commit::SequencerOptions{.run = [&](const std::function<void()>& work) {
         second_tries.push_back(work);
       }});
-  registry_ = std::make_unique<registry::Registry>(
-      kinds_, resources_, *sequencer_, registry::Settings(), store_.clock, base::SeededRandom(2));
+  registry_ =
+      std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_, addresses_.addresses,
+                                           registry::Gates(), store_.clock, base::SeededRandom(2));
   Restart();
   bool replaced = false;
   registry_->SetAdmit([&](const Target& target, registry::Door, const codec::Value* old,

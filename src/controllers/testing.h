@@ -25,27 +25,30 @@ struct Owner {
 class ControllersTest : public registry::testing::RegistryTest {
  protected:
   ControllersTest() {
-    // The follower of the base tells nobody; this one tells the hub.
+    // The follower of the base does not tell the hub; this one does.
     registry_.reset();
     sequencer_.reset();
     follower_ = std::make_unique<state::Follower>(
-        *store_.engine, resources_, std::vector<state::Listener*>{&hub_}, state::FollowerOptions(),
-        store_.clock, store_.log);
+        *store_.engine, resources_, std::vector<state::Listener*>{&addresses_.allocations, &hub_},
+        state::FollowerOptions(), store_.clock, store_.log);
     sequencer_ = std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions());
-    registry_ = std::make_unique<registry::Registry>(
-        kinds_, resources_, *sequencer_, registry::Settings(), store_.clock, base::SeededRandom(2));
+    registry_ = std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_,
+                                                     addresses_.addresses, registry::Gates(),
+                                                     store_.clock, base::SeededRandom(2));
     PumpAll();
     Restart();
   }
   ~ControllersTest() override { controllers_.reset(); }
 
   void Restart() {
-    controllers_ = std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
-                                                                    .follower = *follower_,
-                                                                    .hub = hub_,
-                                                                    .clock = store_.clock,
-                                                                    .log = log_},
-                                                 base::SeededRandom(3));
+    controllers_ =
+        std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
+                                                         .follower = *follower_,
+                                                         .hub = hub_,
+                                                         .allocations = addresses_.allocations,
+                                                         .clock = store_.clock,
+                                                         .log = log_},
+                                      base::SeededRandom(3));
   }
 
   /// Until nobody has anything to do.

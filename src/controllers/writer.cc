@@ -27,6 +27,11 @@ registry::Done Writer::Answer(registry::Done done) {
   };
 }
 
+void Writer::Create(registry::Target target, codec::Value object, registry::Done done) {
+  registry_.Create(std::move(target), std::move(object), {.manager = kManager},
+                   Answer(std::move(done)));
+}
+
 void Writer::Delete(registry::Target target, registry::DeleteOptions remove, registry::Done done) {
   registry_.Delete(std::move(target), std::move(remove), {}, Answer(std::move(done)));
 }

@@ -20,6 +20,7 @@ class Writer {
   bool HasRoom() const { return under_way_ < max_; }
   size_t UnderWay() const { return under_way_; }
 
+  void Create(registry::Target target, codec::Value object, registry::Done done);
   void Delete(registry::Target target, registry::DeleteOptions remove, registry::Done done);
   /// Of an object that is there, and has that uid.
   using Edit = std::function<void(codec::Value& object)>;

@@ -55,4 +55,8 @@ base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kin
   return error;
 }
 
+void AddWarnings(const std::vector<std::string>& warnings, base::Error& error) {
+  error.warnings.insert(error.warnings.begin(), warnings.begin(), warnings.end());
+}
+
 }  // namespace berth::registry

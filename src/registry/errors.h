@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/kinds.h"
 #include "base/error.h"
@@ -24,6 +25,9 @@ base::Error Forbidden(const api::Kind& kind, std::string_view name, std::string_
 /// `Service "web" is invalid: ...`, one cause for each of the errors.
 base::Error InvalidObject(const rules::FieldErrors& errors, const api::Kind& kind,
                           std::string_view name);
+
+/// What a client should hear of what it sent, ahead of what it hears of the error itself.
+void AddWarnings(const std::vector<std::string>& warnings, base::Error& error);
 
 /// What an update on an old version is told.
 inline constexpr std::string_view kModified =

@@ -89,7 +89,10 @@ Kinds::Kinds() {
   add(api::kLeaseKind, "/registry/leases/", LeaseStrategy());
   add(api::kServiceCidrKind, "/registry/servicecidrs/", ServiceCidrStrategy());
   add(api::kIpAddressKind, "/registry/ipaddresses/", IpAddressStrategy());
+  add(api::kNodePortRangeKind, "/registry/allocation.berth.io/nodeportranges/", {}).served = false;
+  add(api::kNodePortKind, "/registry/allocation.berth.io/nodeports/", {}).served = false;
   for (const Row& row : rows_) {
+    if (!row.served) continue;
     for (const View& view : row.views) views_.push_back(view.kind);
   }
   std::stable_sort(views_.begin(), views_.end(),
@@ -105,7 +108,7 @@ std::optional<Served> Kinds::Find(std::string_view group, std::string_view versi
                                   std::string_view plural) const {
   for (const Row& row : rows_) {
     for (const View& view : row.views) {
-      if (view.kind->plural == plural && view.kind->group == group &&
+      if (row.served && view.kind->plural == plural && view.kind->group == group &&
           view.kind->version == version) {
         return Served{.row = &row, .view = &view};
       }

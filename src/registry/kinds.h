@@ -29,10 +29,19 @@ enum class Door : uint8_t { kMain, kStatus, kFinalize };
 /// "status"; empty for the object itself.
 std::string_view SubresourceOf(Door door);
 
+/// What can be switched off (--feature-gates).
+struct Gates {
+  bool static_ips = true;     // ServiceIPStaticSubrange
+  bool static_ports = true;   // ServiceNodePortStaticSubrange
+  bool lb_node_ports = true;  // ServiceLBNodePortControl
+  bool dual_stack = true;     // IPv6DualStack
+};
+
 /// What strategies need to know beyond the object.
 struct Settings {
   /// The families of Services' addresses, the default one first.
   std::vector<ip::Family> families = {ip::Family::kV4};
+  Gates gates = {};
 };
 
 /// A kind under one API version: the same stored object may be served in several.
@@ -73,6 +82,7 @@ struct Strategy {
   /// Why clients cannot write it; empty: they can.
   std::string_view read_only = {};
   bool name_as_given = false;          // generateName is the name, nothing is added.
+  bool has_addresses = false;          // Services: addresses and ports are taken with it.
   bool put_creates = false;            // A PUT of what is not there makes it.
   bool needs_version = false;          // A PUT must say which version it replaces.
   bool delete_returns_object = false;  // Else a Status.
@@ -86,6 +96,7 @@ struct Row {
   const api::Kind* kind = nullptr;
   std::string prefix = {};       // "/registry/services/specs/"
   std::vector<View> views = {};  // The stored form first.
+  bool served = true;            // Else only the server itself reads and writes it.
   Strategy strategy = {};
 };
 

@@ -49,16 +49,19 @@ struct Registry::Creation {
   bool name_as_given = false;  // It is that name itself.
   int tries = 0;
   bool complete = false;
+  std::optional<rules::ServiceClaims> claims = {};  // Once it is complete.
+  commit::Allocations::TicketPtr ticket = {};
   std::vector<std::string> warnings = {};
 };
 
 Registry::Registry(const Kinds& kinds, const state::Resources& resources,
-                   commit::Sequencer& sequencer, Settings settings, const base::Clock& clock,
-                   const base::SeededRandom& random)
+                   commit::Sequencer& sequencer, Addresses& addresses, const Gates& gates,
+                   const base::Clock& clock, const base::SeededRandom& random)
     : kinds_(kinds),
       resources_(resources),
       sequencer_(sequencer),
-      settings_(std::move(settings)),
+      addresses_(addresses),
+      gates_(gates),
       clock_(clock),
       random_(random) {}
 
@@ -136,6 +139,27 @@ commit::Decision Registry::PutDecision(const Row& row, const Value& object,
           .ttl = row.strategy.ttl};
 }
 
+Registry::Decided Registry::PutWithAddresses(const Row& row, Value& object,
+                                             const state::Object* current,
+                                             const rules::ServiceClaims* claims,
+                                             commit::Allocations::TicketPtr& ticket) {
+  if (claims == nullptr) return PutDecision(row, object, current);
+  auto plan = addresses_.Change(object, *claims, ticket);
+  if (!plan) return tl::unexpected(std::move(plan.error()));
+  commit::Decision decision = PutDecision(row, object, current);
+  std::move(*plan).AddTo(decision);
+  return decision;
+}
+
+commit::Decision Registry::Removal(const Target& target, const Value& object) {
+  commit::Decision decision{.kind = commit::Decision::Kind::kDelete};
+  if (target.served.row->strategy.has_addresses) addresses_.Remove(object).AddTo(decision);
+  for (commit::Guard& guard : KeeperGuards(target, object)) {
+    decision.guards.push_back(std::move(guard));
+  }
+  return decision;
+}
+
 /// Whose fields they are from now on. Fields are named as in the view they are written through.
 void Registry::Track(const Target& target, Door door, const std::string& manager, const Value& old,
                      Value& object) const {
@@ -156,6 +180,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
                                                  std::vector<std::string>& warnings) {
   const Row& row = *target.served.row;
   const Strategy& strategy = row.strategy;
+  const Settings settings = GetSettings();
   codec::SetAt(object, {"metadata", "uid"}, NewUid());
   codec::SetAt(object, {"metadata", "creationTimestamp"}, codec::FormatTime(clock_.Now()));
   codec::EraseAt(object, {"metadata", "resourceVersion"});
@@ -163,13 +188,13 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
   if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (manager != nullptr) Track(target, door, *manager, codec::Object(), object);
-  if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings_);
+  if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings);
   if (admit_) {
     if (auto error = admit_(target, door, nullptr, &object)) return error;
   }
   rules::FieldErrors errors;
   if (strategy.complete != nullptr && door == Door::kMain) {
-    errors = strategy.complete(object, nullptr, settings_);
+    errors = strategy.complete(object, nullptr, settings);
   }
   if (errors.empty() && strategy.validate_create != nullptr) {
     errors = strategy.validate_create(object, *target.served.view);
@@ -181,7 +206,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
   if (strategy.warn != nullptr) {
     for (std::string& text : strategy.warn(object, door)) warnings.push_back(std::move(text));
   }
-  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
+  if (strategy.decorate != nullptr) strategy.decorate(object, settings);
   return std::nullopt;
 }
 
@@ -228,8 +253,8 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
     write.guards.push_back(*std::move(guard));
   }
   write.transform = [this, creation](const state::ObjectPtr& current) {
-    auto decision = DecideCreate(*creation, current);
-    if (!decision) decision.error().warnings = creation->warnings;
+    Decided decision = DecideCreate(*creation, current);
+    if (!decision) AddWarnings(creation->warnings, decision.error().error);
     return decision;
   };
   sequencer_.Submit(std::move(write), [this, creation](base::Result<commit::Written> written) {
@@ -251,21 +276,24 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
   });
 }
 
-base::Result<commit::Decision> Registry::DecideCreate(Creation& creation,
-                                                      const state::ObjectPtr& current) {
+Registry::Decided Registry::DecideCreate(Creation& creation, const state::ObjectPtr& current) {
   if (!creation.complete) {
     if (auto error = CompleteNew(creation.target, Door::kMain, &creation.options.manager,
                                  creation.object, creation.warnings)) {
       return tl::unexpected(*std::move(error));
     }
     creation.complete = true;
+    if (creation.target.served.row->strategy.has_addresses) {
+      creation.claims = rules::ClaimsOf(creation.object, nullptr);
+    }
   }
   const Row& row = *creation.target.served.row;
   if (current != nullptr) {
     return tl::unexpected(AlreadyExists(creation.target.served.Kind(), creation.target.name,
                                         IsBeingDeleted(row, *current)));
   }
-  return PutDecision(row, creation.object, nullptr);
+  return PutWithAddresses(row, creation.object, nullptr,
+                          creation.claims ? &*creation.claims : nullptr, creation.ticket);
 }
 
 // Delete.
@@ -287,9 +315,8 @@ void Registry::Delete(Target target, DeleteOptions remove, const CommonOptions& 
                     });
 }
 
-base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
-                                                      const DeleteOptions& remove,
-                                                      const state::ObjectPtr& current) {
+Registry::Decided Registry::DecideDelete(const Target& target, const DeleteOptions& remove,
+                                         const state::ObjectPtr& current) {
   const Row& row = *target.served.row;
   if (&row == &kinds_.NamespaceRow() && IsProtectedNamespace(target.name)) {
     return tl::unexpected(Forbidden(*row.kind, target.name, "this namespace may not be deleted"));
@@ -306,7 +333,6 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
     }
   }
   const Value before = *object;
-  std::vector<commit::Guard> guards = KeeperGuards(target, before);
   // A namespace never goes at once, since what is in it goes first; and only its first deletion has
   // a say in how.
   const bool is_namespace = row.strategy.keeps_spec_finalizers;
@@ -323,11 +349,11 @@ base::Result<commit::Decision> Registry::DecideDelete(const Target& target,
   } else if (HasFinalizers(row, *object)) {
     MarkDeleted(*object, clock_.Now());
   } else {
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete, .guards = std::move(guards)};
+    return Removal(target, before);
   }
   if (*object == before) return commit::Decision{};
   commit::Decision decision = PutDecision(row, *object, current.get());
-  decision.guards = std::move(guards);
+  decision.guards = KeeperGuards(target, before);
   return decision;
 }
 

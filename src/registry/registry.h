@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "codec/value.h"
 #include "commit/sequencer.h"
+#include "registry/addresses.h"
 #include "registry/kinds.h"
 
 namespace berth::registry {
@@ -82,7 +83,8 @@ class Registry {
  public:
   /// All must outlive it.
   Registry(const Kinds& kinds, const state::Resources& resources, commit::Sequencer& sequencer,
-           Settings settings, const base::Clock& clock, const base::SeededRandom& random);
+           Addresses& addresses, const Gates& gates, const base::Clock& clock,
+           const base::SeededRandom& random);
 
   void SetAdmit(Admit admit) { admit_ = std::move(admit); }
 
@@ -100,17 +102,18 @@ class Registry {
  private:
   struct Creation;
   struct Change;
+  using Decided = tl::expected<commit::Decision, commit::Refusal>;
 
   void TryCreate(const std::shared_ptr<Creation>& creation);
-  base::Result<commit::Decision> DecideCreate(Creation& creation, const state::ObjectPtr& current);
-  base::Result<commit::Decision> DecideCreateByUpdate(Change& change);
-  base::Result<commit::Decision> DecideUpdate(Change& change, const state::Object& current);
+  Decided DecideCreate(Creation& creation, const state::ObjectPtr& current);
+  Decided DecideCreateByUpdate(Change& change);
+  Decided DecideUpdate(Change& change, const state::Object& current);
   std::optional<base::Error> CompleteChanged(Change& change, codec::Value& object,
                                              const codec::Value& old);
   void Track(const Target& target, Door door, const std::string& manager, const codec::Value& old,
              codec::Value& object) const;
-  base::Result<commit::Decision> DecideDelete(const Target& target, const DeleteOptions& remove,
-                                              const state::ObjectPtr& current);
+  Decided DecideDelete(const Target& target, const DeleteOptions& remove,
+                       const state::ObjectPtr& current);
   /// `manager`: null when managedFields are right already.
   std::optional<base::Error> CompleteNew(const Target& target, Door door,
                                          const std::string* manager, codec::Value& object,
@@ -118,11 +121,19 @@ class Registry {
   /// `current`: what it replaces; null: nothing.
   commit::Decision PutDecision(const Row& row, const codec::Value& object,
                                const state::Object* current) const;
+  /// The object is written with what `claims` say; null: it takes and gives nothing.
+  Decided PutWithAddresses(const Row& row, codec::Value& object, const state::Object* current,
+                           const rules::ServiceClaims* claims,
+                           commit::Allocations::TicketPtr& ticket);
+  /// It goes, and what it holds goes back.
+  commit::Decision Removal(const Target& target, const codec::Value& object);
   /// What must hold for the object to go.
   std::vector<commit::Guard> KeeperGuards(const Target& target, const codec::Value& object) const;
   /// `shown_name` is how a refusal names the object: by generateName before it has a name.
   std::optional<commit::Guard> NamespaceGuard(const Target& target,
                                               const std::string& shown_name) const;
+  /// As it is at present.
+  Settings GetSettings() const { return {.families = addresses_.Families(), .gates = gates_}; }
   std::string KeyOf(const Target& target) const;
   std::string RandomText(size_t length) EXCLUDES(mutex_);
   std::string NewUid() EXCLUDES(mutex_);
@@ -130,7 +141,8 @@ class Registry {
   const Kinds& kinds_;
   const state::Resources& resources_;
   commit::Sequencer& sequencer_;
-  const Settings settings_;
+  Addresses& addresses_;
+  const Gates gates_;
   const base::Clock& clock_;
   Admit admit_;
 

@@ -48,18 +48,21 @@ Strategy NamespaceStrategy() {
 Strategy ServiceStrategy() {
   Strategy strategy;
   strategy.fill = rules::DefaultService;
-  strategy.prepare_create = [](Value& object, const Settings&) {
+  strategy.prepare_create = [](Value& object, const Settings& settings) {
+    rules::DropDisabledFields(object, nullptr, settings.gates.lb_node_ports);
     rules::PrepareServiceCreate(object);
     rules::SyncClusterIps(object, nullptr);
   };
   strategy.complete = [](Value& object, const Value* old, const Settings& settings) {
-    return rules::InitServiceFamilies(object, old, settings.families);
+    return rules::InitServiceFamilies(object, old, settings.families, settings.gates.dual_stack);
   };
   strategy.validate_create = [](const Value& object, const View&) {
     return rules::ValidateServiceCreate(object);
   };
-  strategy.prepare_update = [](Value& object, const Value& old, Door door, const Settings&) {
+  strategy.prepare_update = [](Value& object, const Value& old, Door door,
+                               const Settings& settings) {
     if (door == Door::kStatus) return rules::PrepareServiceStatusUpdate(object, old);
+    rules::DropDisabledFields(object, &old, settings.gates.lb_node_ports);
     rules::CarryAllocated(object, old);
     rules::SyncClusterIps(object, &old);
     rules::PrepareServiceUpdate(object, old);
@@ -75,6 +78,7 @@ Strategy ServiceStrategy() {
     return door == Door::kStatus ? rules::ServiceStatusWarnings(object)
                                  : rules::ServiceWarnings(object);
   };
+  strategy.has_addresses = true;
   strategy.put_creates = true;
   strategy.delete_returns_object = true;
   return strategy;

@@ -9,10 +9,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "codec/decode.h"
 #include "codec/read.h"
+#include "codec/storage.h"
 #include "codec/timestamp.h"
+#include "registry/addresses.h"
+#include "registry/records.h"
 #include "registry/registry.h"
 #include "state/follower.h"
 #include "state/testing_store.h"
@@ -41,17 +45,42 @@ inline std::string Text(const base::Result<Outcome>& outcome) {
          std::to_string(outcome->written.revision);
 }
 
+/// Addresses of 10.96.0.0/16 and ports 30000 to 32767, for a registry in a test.
+struct TestAddresses {
+  TestAddresses(const Kinds& kinds, const base::Clock& clock, const Gates& gates = {})
+      : allocations(MakeRecordReader(RecordRowsOf(kinds), gates), base::SeededRandom(11)),
+        addresses(allocations, RecordRowsOf(kinds), clock, base::SeededRandom(12)) {}
+
+  /// The ranges must be in the store before the follower reads it.
+  static void PutRanges(state::testing::TestStore& store, const Kinds& kinds,
+                        const std::vector<std::string>& cidrs = {"10.96.0.0/16"},
+                        const std::string& ports = "30000-32767") {
+    const RecordRows rows = RecordRowsOf(kinds);
+    std::vector<ip::Cidr> parsed;
+    for (const std::string& cidr : cidrs) parsed.push_back(ip::ParseCidr(cidr).value());
+    store.Put(rows.service_cidrs->prefix + std::string(kDefaultServiceCidr),
+              codec::EncodeStored(ServiceCidrOf(parsed), *rows.service_cidrs->kind));
+    store.Put(rows.node_port_ranges->prefix + std::string(kDefaultNodePortRange),
+              codec::EncodeStored(NodePortRangeOf(ip::ParsePortRange(ports).value()),
+                                  *rows.node_port_ranges->kind));
+  }
+
+  commit::Allocations allocations;
+  Addresses addresses;
+};
+
 class RegistryTest : public ::testing::Test {
  protected:
   RegistryTest() {
     store_.clock.Advance(codec::ParseTime(kStart)->time_since_epoch());
     store_.Open();
+    TestAddresses::PutRanges(store_, kinds_);
     follower_ = std::make_unique<state::Follower>(
-        *store_.engine, resources_, std::vector<state::Listener*>(), state::FollowerOptions(),
-        store_.clock, store_.log);
+        *store_.engine, resources_, std::vector<state::Listener*>{&addresses_.allocations},
+        state::FollowerOptions(), store_.clock, store_.log);
     sequencer_ = std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions());
-    registry_ = std::make_unique<Registry>(kinds_, resources_, *sequencer_, Settings(),
-                                           store_.clock, base::SeededRandom(1));
+    registry_ = std::make_unique<Registry>(kinds_, resources_, *sequencer_, addresses_.addresses,
+                                           Gates(), store_.clock, base::SeededRandom(1));
     PumpAll();
     Must(Create(At("namespaces", "", ""), "{'metadata':{'name':'shop'}}"));
   }
@@ -141,6 +170,7 @@ class RegistryTest : public ::testing::Test {
   state::testing::TestStore store_;
   const Kinds kinds_;
   const state::Resources resources_ = kinds_.MakeResources();
+  TestAddresses addresses_{kinds_, store_.clock};
   std::unique_ptr<state::Follower> follower_;
   std::unique_ptr<commit::Sequencer> sequencer_;
   std::unique_ptr<Registry> registry_;

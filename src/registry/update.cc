@@ -95,6 +95,7 @@ struct Registry::Change {
   NextState next;
   std::string manager;
   std::optional<base::Error> namespace_error = {};  // As its guard found it.
+  commit::Allocations::TicketPtr ticket = {};
   state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
   std::vector<std::string> warnings = {};
 
@@ -130,11 +131,9 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
   write.transform = [this, change](const state::ObjectPtr& current) {
     change->warnings.clear();
     change->last = nullptr;
-    auto decision =
+    Decided decision =
         current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
-    if (!decision && decision.error().warnings.empty()) {
-      decision.error().warnings = change->warnings;
-    }
+    if (!decision) AddWarnings(change->warnings, decision.error().error);
     return decision;
   };
   sequencer_.Submit(
@@ -145,7 +144,7 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
       });
 }
 
-base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
+Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
   const Target& target = change.target;
   if (!change.MayCreate()) return tl::unexpected(NotFound(target.served.Kind(), target.name));
   auto next = change.next(nullptr);
@@ -162,11 +161,15 @@ base::Result<commit::Decision> Registry::DecideCreateByUpdate(Change& change) {
   if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {
     return tl::unexpected(*std::move(error));
   }
-  return PutDecision(*target.served.row, object, nullptr);
+  const Row& row = *target.served.row;
+  if (!row.strategy.has_addresses) return PutDecision(row, object, nullptr);
+  if (change.how.door != Door::kMain) rules::ForgetHoldings(object);
+  const auto claims =
+      change.how.door == Door::kMain ? rules::ClaimsOf(object, nullptr) : rules::ServiceClaims();
+  return PutWithAddresses(row, object, nullptr, &claims, change.ticket);
 }
 
-base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
-                                                      const state::Object& current) {
+Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& current) {
   const Target& target = change.target;
   const Row& row = *target.served.row;
   const auto old = Decode(row, current);
@@ -185,11 +188,17 @@ base::Result<commit::Decision> Registry::DecideUpdate(Change& change,
     if (const auto identity = resources_.Find(current.Key())) {
       change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
     }
-    return commit::Decision{.kind = commit::Decision::Kind::kDelete,
-                            .guards = KeeperGuards(target, object)};
+    return Removal(target, *old);
   }
-  if (object == *old) return commit::Decision{};
-  return PutDecision(row, object, &current);
+  // Through its status no Service takes or gives anything.
+  const bool plans = row.strategy.has_addresses && change.how.door == Door::kMain;
+  if (!plans) {
+    if (object == *old) return commit::Decision{};
+    return PutDecision(row, object, &current);
+  }
+  const rules::ServiceClaims claims = rules::ClaimsOf(object, &*old);
+  if (object == *old && claims.IsEmpty()) return commit::Decision{};
+  return PutWithAddresses(row, object, &current, &claims, change.ticket);
 }
 
 /// Everything about the new state but whether it may follow the old one's version.
@@ -197,6 +206,7 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
                                                      const Value& old) {
   const Target& target = change.target;
   const Strategy& strategy = target.served.row->strategy;
+  const Settings settings = GetSettings();
   const Door door = change.how.door;
   rules::PrepareUpdatedMetadata(object, old);
   codec::SetAt(object, {"metadata", "resourceVersion"},
@@ -207,13 +217,13 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
   if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (change.how.way != Way::kApply) Track(target, door, change.manager, old, object);
-  if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings_);
+  if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings);
   if (admit_) {
     if (auto error = admit_(target, door, &old, &object)) return error;
   }
   rules::FieldErrors errors;
   if (strategy.complete != nullptr && door == Door::kMain) {
-    errors = strategy.complete(object, &old, settings_);
+    errors = strategy.complete(object, &old, settings);
   }
   if (errors.empty()) {
     errors = rules::ValidateUpdatedMetadata(object, old, ScopeOf(*target.served.row));
@@ -227,7 +237,7 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
       change.warnings.push_back(std::move(text));
     }
   }
-  if (strategy.decorate != nullptr) strategy.decorate(object, settings_);
+  if (strategy.decorate != nullptr) strategy.decorate(object, settings);
   merge::KeepTimesOfNoChange(old, object);
   return std::nullopt;
 }

@@ -234,6 +234,18 @@ ServiceClaims ClaimsOfRemoved(const codec::Value& old) {
   return claims;
 }
 
+void ForgetHoldings(codec::Value& service) {
+  if (HasAddresses(service)) {
+    EraseAt(service, {"spec", "clusterIP"});
+    EraseAt(service, {"spec", "clusterIPs"});
+  }
+  EraseAt(service, {"spec", "healthCheckNodePort"});
+  codec::Value* list = FindAt(service, "spec", "ports");
+  codec::Array* ports = list == nullptr ? nullptr : list->AsArray();
+  if (ports == nullptr) return;
+  for (codec::Value& port : *ports) EraseAt(port, {"nodePort"});
+}
+
 codec::Array WantedClusterIps(const codec::Value& service) {
   codec::Array ips = ArrayAt(service, "spec", "clusterIPs");
   const size_t families = ArrayAt(service, "spec", "ipFamilies").size();

@@ -63,6 +63,10 @@ struct ServiceClaims {
   std::vector<PortClaim> ports;
   std::vector<SharedPort> shared;
   Holdings gives;
+
+  bool IsEmpty() const {
+    return addresses.empty() && ports.empty() && shared.empty() && gives == Holdings();
+  }
 };
 
 /// `service` is the new state, complete and valid: families decided, what is kept carried over.
@@ -71,6 +75,9 @@ ServiceClaims ClaimsOf(const codec::Value& service, const codec::Value* old);
 
 /// For a delete: gives back all that `old` holds.
 ServiceClaims ClaimsOfRemoved(const codec::Value& old);
+
+/// Of a Service that is written without taking anything: what nobody reserved for it is not in it.
+void ForgetHoldings(codec::Value& service);
 
 /// clusterIPs as wanted: "" where an address will be chosen.
 codec::Array WantedClusterIps(const codec::Value& service);

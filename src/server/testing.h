@@ -18,6 +18,7 @@
 #include "codec/json.h"
 #include "codec/read.h"
 #include "codec/timestamp.h"
+#include "registry/testing.h"
 #include "server/api_server.h"
 #include "server/signals.h"
 #include "state/testing_store.h"
@@ -139,6 +140,7 @@ class ServerTest : public ::testing::Test {
     sink_->Clear();
     parts_.reset();
     store_.Open({.fault = options.fault});
+    registry::testing::TestAddresses::PutRanges(store_, registry::Kinds());
     Restart(std::move(options));
     Post("/api/v1/namespaces", "{'metadata':{'name':'shop'}}");
   }
@@ -225,10 +227,13 @@ class ServerTest : public ::testing::Test {
         : resources(kinds.MakeResources()),
           past(*store.engine, resources),
           hub(past, resources, options.hub),
-          follower(*store.engine, resources, {&hub}, {}, store.clock, store.log),
+          addresses(kinds, store.clock),
+          follower(*store.engine, resources, {&addresses.allocations, &hub}, {}, store.clock,
+                   store.log),
           workers(1, 16),
           sequencer(follower, {}),
-          registry(kinds, resources, sequencer, {}, store.clock, base::SeededRandom(1)),
+          registry(kinds, resources, sequencer, addresses.addresses, {}, store.clock,
+                   base::SeededRandom(1)),
           authenticator(Users()),
           api({.registry = registry,
                .follower = follower,
@@ -254,6 +259,7 @@ class ServerTest : public ::testing::Test {
     const state::Resources resources;
     const state::Past past;
     watch::Hub hub;
+    registry::testing::TestAddresses addresses;
     state::Follower follower;
     Workers workers;
     commit::Sequencer sequencer;

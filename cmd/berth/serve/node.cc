@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <future>
 #include <utility>
 
 #include "berth/files.h"
@@ -11,9 +10,13 @@
 #include "berth/serve/snapshot_path.h"
 #include "codec/read.h"
 #include "codec/slot.h"
+#include "commit/allocations.h"
 #include "commit/sequencer.h"
+#include "controllers/bootstrap.h"
 #include "controllers/controllers.h"
 #include "obs/audit_log.h"
+#include "registry/addresses.h"
+#include "registry/records.h"
 #include "registry/registry.h"
 #include "server/api_server.h"
 #include "server/signals.h"
@@ -47,6 +50,14 @@ base::Result<server::TokenTable> ReadTokens(const std::string& file) {
   return server::ParseTokens(*text, file);
 }
 
+registry::Gates GatesOf(const ServeSettings& settings) {
+  const auto on = [&settings](const char* gate) { return settings.gates.at(gate); };
+  return {.static_ips = on("ServiceIPStaticSubrange"),
+          .static_ports = on("ServiceNodePortStaticSubrange"),
+          .lb_node_ports = on("ServiceLBNodePortControl"),
+          .dual_stack = on("IPv6DualStack")};
+}
+
 registry::Settings SettingsOf(const ServeSettings& settings) {
   registry::Settings out;
   out.families.clear();
@@ -72,16 +83,26 @@ struct Node::Parts {
         resources(kinds.MakeResources(SettingsOf(options.settings))),
         past(*engine, resources),
         hub(past, resources, {}),
-        follower(*engine, resources, {&hub},
+        allocations(
+            registry::MakeRecordReader(registry::RecordRowsOf(kinds), GatesOf(options.settings)),
+            base::SeededRandom::FromKernel()),
+        addresses(allocations, registry::RecordRowsOf(kinds), clock,
+                  base::SeededRandom::FromKernel()),
+        follower(*engine, resources, {&allocations, &hub},
                  {.shared_store = options.shared, .same = SameApartFromSlot}, clock, log),
         workers(kWorkerThreads, kMaxWaitingWork),
         sequencer(follower, {.run = [this](const std::function<void()>& work) { RunBeside(work); },
                              .metrics = &options.writes}),
-        registry(kinds, resources, sequencer, SettingsOf(options.settings), clock,
+        registry(kinds, resources, sequencer, addresses, GatesOf(options.settings), clock,
                  base::SeededRandom::FromKernel()),
-        controllers(
-            {.registry = registry, .follower = follower, .hub = hub, .clock = clock, .log = log},
-            base::SeededRandom::FromKernel()),
+        controllers({.registry = registry,
+                     .follower = follower,
+                     .hub = hub,
+                     .allocations = allocations,
+                     .clock = clock,
+                     .log = log,
+                     .secure_port = SecurePort(options)},
+                    base::SeededRandom::FromKernel()),
         authenticator(std::move(tokens)),
         snapshots(*engine, options.store_name, clock, log),
         api({.registry = registry,
@@ -126,7 +147,7 @@ struct Node::Parts {
     });
     health.AddReady("bootstrap", [this]() -> std::optional<std::string> {
       if (bootstrapped) return std::nullopt;
-      return "the first namespaces are being made";
+      return "the first namespaces and ranges are being made";
     });
     health.AddReady("shutdown", [this]() -> std::optional<std::string> {
       if (!draining) return std::nullopt;
@@ -149,27 +170,25 @@ struct Node::Parts {
     if (!workers.Run(work)) work();
   }
 
-  base::Result<void> MakeNamespace(const std::string& name) {
-    std::promise<base::Result<void>> made;
-    const registry::Served served{.row = &kinds.NamespaceRow(),
-                                  .view = kinds.NamespaceRow().views.data()};
-    codec::Value object = codec::Object{{"metadata", codec::Object{{"name", name}}}};
-    registry.Create({.served = served, .name = name}, std::move(object), {.manager = "berth"},
-                    [&made](base::Result<registry::Outcome> outcome) {
-                      if (!outcome && outcome.error().reason != Reason::kAlreadyExists) {
-                        return made.set_value(tl::unexpected(outcome.error()));
-                      }
-                      made.set_value({});
-                    });
-    return made.get_future().get();
+  base::Result<void> Bootstrap(const Options& options, const base::Clock& clock,
+                               base::Logger& log) {
+    auto made = controllers::Bootstrap({.registry = registry,
+                                        .follower = follower,
+                                        .allocations = allocations,
+                                        .clock = clock,
+                                        .log = log},
+                                       {.cidrs = options.settings.service_ranges,
+                                        .node_ports = options.settings.node_ports,
+                                        .secure_port = SecurePort(options)});
+    bootstrapped = made.has_value();
+    return made;
   }
 
-  base::Result<void> Bootstrap() {
-    for (const char* name : {"default", "kube-system", "kube-public"}) {
-      if (auto made = MakeNamespace(name); !made) return made;
-    }
-    bootstrapped = true;
-    return {};
+  /// The port is not known yet when the kernel is to choose it.
+  static uint16_t SecurePort(const Options& options) {
+    constexpr uint16_t kUsual = 6443;
+    const auto port = static_cast<uint16_t>(options.arguments.secure_port);
+    return port == 0 ? kUsual : port;
   }
 
   const std::unique_ptr<store::Engine> engine;
@@ -179,6 +198,8 @@ struct Node::Parts {
   const state::Resources resources;
   const state::Past past;
   watch::Hub hub;
+  commit::Allocations allocations;
+  registry::Addresses addresses;
   state::Follower follower;
   server::Workers workers;
   commit::Sequencer sequencer;
@@ -224,7 +245,8 @@ base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> e
                       fmt::format("cannot read the state from the store: {}",
                                   parts->follower.GetStats().trouble));
   }
-  if (auto made = parts->Bootstrap(); !made) return tl::unexpected(std::move(made.error()));
+  if (auto made = parts->Bootstrap(options, clock, log); !made)
+    return tl::unexpected(std::move(made.error()));
   if (auto started = parts->web.Start(); !started) {
     base::Error error = std::move(started.error());
     if (error.reason == Reason::kServiceUnavailable) {  // Taken, or not this machine's.

@@ -1,0 +1,327 @@
+#include "commit/allocations.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ip/cidr.h"
+#include "state/testing.h"
+
+namespace berth::commit {
+namespace {
+
+using alloc::Outcome;
+
+/// Records and ranges are "namespaces" of the test resources: "10.0.0.1" is a record,
+/// "r10.0.0.0_28" a range.
+RecordReader Reader() {
+  return {.value = [](const state::Object& object) -> std::optional<PoolValue> {
+            const auto address = ip::ParseAddr(object.Name());
+            if (!address) return std::nullopt;
+            return PoolValue{.pool = PoolOf(address->family()), .value = address->bits()};
+          },
+          .is_range = [](const state::Object& object) { return object.Name()[0] == 'r'; },
+          .rows =
+              [](const state::Object& object) {
+                std::string text(object.Name().substr(1));
+                text[text.find('_')] = '/';
+                const auto cidr = ip::ParseCidr(text).value();
+                std::vector<std::pair<PoolId, alloc::RangeRow>> rows;
+                rows.emplace_back(
+                    PoolOf(cidr.family()),
+                    alloc::RangeRow{.name = text, .text = text, .layout = *alloc::LayoutOf(cidr)});
+                return rows;
+              }};
+}
+
+class AllocationsTest : public ::testing::Test {
+ protected:
+  using Grant = Allocations::Grant;
+
+  AllocationsTest() { Put("r10.0.0.0_29"); }  // 1 to 6.
+
+  void Put(const std::string& name) {
+    const std::string key = "/registry/namespaces/" + name;
+    auto object = state::Object::Make(*resources_.Find(key), ++revision_, state::testing::Wire(""));
+    const state::ObjectPtr before = std::exchange(objects_[name], object);
+    allocations_.OnBatch({{.revision = revision_, .object = object, .previous = before}},
+                         revision_);
+  }
+  void Delete(const std::string& name) {
+    const state::ObjectPtr before = objects_[name];
+    objects_.erase(name);
+    allocations_.OnBatch({{.revision = ++revision_, .previous = before}}, revision_);
+  }
+
+  static Claim Any() { return {.pool = PoolId::kIpv4}; }
+  static U128 Bits(const std::string& address) { return ip::ParseAddr(address).value().bits(); }
+  static Claim The(const std::string& address) {
+    return {.pool = PoolId::kIpv4, .wanted = Bits(address)};
+  }
+  static std::string Name(U128 value) { return ip::Addr(ip::Family::kV4, value).ToString(); }
+  static PoolValue Of(const std::string& address) {
+    return {.pool = PoolId::kIpv4, .value = Bits(address)};
+  }
+
+  tl::expected<Grant, Allocations::Denial> Plan(std::vector<Claim> claims,
+                                                std::vector<PoolValue> gives = {}) {
+    Allocations::TicketPtr ticket;
+    return allocations_.Plan(claims, std::move(gives), ticket);
+  }
+  /// A write that takes these and is committed.
+  std::vector<std::string> Commit(std::vector<Claim> claims) {
+    auto grant = Plan(std::move(claims));
+    EXPECT_TRUE(grant);
+    if (!grant) return {};
+    std::vector<std::string> names;
+    for (const U128 value : grant->values) names.push_back(Name(value));
+    for (const std::string& name : names) Put(name);
+    allocations_.Settle(*grant);
+    return names;
+  }
+  void CommitGive(const std::string& address) {
+    auto grant = Plan({}, {Of(address)});
+    ASSERT_TRUE(grant);
+    Delete(address);
+    allocations_.Settle(*grant);
+  }
+  bool Held(const std::string& address) const { return allocations_.IsHeld(Of(address)); }
+  U128 Free() const {
+    const auto ranges = allocations_.Ranges();
+    return ranges[0].in_static[alloc::State::kFree] + ranges[0].in_dynamic[alloc::State::kFree];
+  }
+
+  state::Resources resources_ = state::testing::MakeResources();
+  std::map<std::string, state::ObjectPtr> objects_;
+  int64_t revision_ = 0;
+  Allocations allocations_{Reader(), base::SeededRandom(1)};
+};
+
+/// A write that asks for any value, and asks again when it is told to.
+class Asker {
+ public:
+  Asker(Allocations& allocations, std::vector<std::string>& log, std::string name)
+      : allocations_(allocations), log_(log), name_(std::move(name)) {
+    Ask();
+  }
+
+  void Ask() {
+    for (;;) {
+      auto grant = allocations_.Plan(claims_, {}, ticket_);
+      if (grant) {
+        log_.push_back(name_ + " got one");
+        grant_ = *std::move(grant);
+        return;
+      }
+      if (!grant.error().wait) {
+        log_.push_back(name_ + " is refused");
+        ticket_ = nullptr;
+        return;
+      }
+      if (grant.error().wait([this] { Ask(); })) return;
+    }
+  }
+  const Allocations::Grant& grant() const { return grant_; }
+
+ private:
+  Allocations& allocations_;
+  std::vector<std::string>& log_;
+  const std::string name_;
+  const std::vector<Claim> claims_ = {{.pool = PoolId::kIpv4}};
+  Allocations::TicketPtr ticket_;
+  Allocations::Grant grant_;
+};
+
+TEST_F(AllocationsTest, ATakeCountsFromThePlanOn) {
+  const auto first = Plan({The("10.0.0.3")});
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->values, std::vector<U128>{Bits("10.0.0.3")});
+  EXPECT_TRUE(Held("10.0.0.3"));
+  const auto second = Plan({The("10.0.0.3")});
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().why, Outcome::kTaken);
+  EXPECT_TRUE(second.error().wait) << "the first may still fail";
+}
+
+TEST_F(AllocationsTest, WhatAFailedWriteTookIsFreeAgain) {
+  const auto grant = Plan({The("10.0.0.3"), Any()});
+  ASSERT_TRUE(grant);
+  EXPECT_EQ(Free(), U128{4});
+  allocations_.Settle(*grant);
+  EXPECT_EQ(Free(), U128{6});
+}
+
+TEST_F(AllocationsTest, WhatACommittedWriteTookStaysTaken) {
+  Commit({The("10.0.0.3")});
+  const auto denied = Plan({The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  EXPECT_FALSE(denied.error().wait) << "nothing in flight could change it";
+  EXPECT_EQ(Free(), U128{5});
+}
+
+TEST_F(AllocationsTest, AGiveCountsFromItsCommitOn) {
+  Commit({The("10.0.0.3")});
+  const auto giving = Plan({}, {Of("10.0.0.3")});
+  ASSERT_TRUE(giving);
+  auto denied = Plan({The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  int called = 0;
+  ASSERT_TRUE(denied.error().wait);
+  EXPECT_TRUE(denied.error().wait([&called] { ++called; }));
+  Delete("10.0.0.3");
+  EXPECT_FALSE(Held("10.0.0.3"));
+  allocations_.Settle(*giving);
+  EXPECT_EQ(called, 1);
+  EXPECT_TRUE(Plan({The("10.0.0.3")}));
+}
+
+TEST_F(AllocationsTest, AGiveThatFailsChangesNothing) {
+  Commit({The("10.0.0.3")});
+  const auto giving = Plan({}, {Of("10.0.0.3")});
+  ASSERT_TRUE(giving);
+  allocations_.Settle(*giving);
+  EXPECT_TRUE(Held("10.0.0.3"));
+  const auto denied = Plan({The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  EXPECT_FALSE(denied.error().wait);
+}
+
+TEST_F(AllocationsTest, AllClaimsOrNone) {
+  Commit({The("10.0.0.3")});
+  const auto denied = Plan({The("10.0.0.1"), Any(), The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().claim, 2U);
+  EXPECT_EQ(Free(), U128{5});
+}
+
+TEST_F(AllocationsTest, TheSameValueTwiceInOneWriteIsRefusedAtOnce) {
+  const auto denied = Plan({The("10.0.0.3"), The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().claim, 1U);
+  EXPECT_EQ(denied.error().why, Outcome::kTaken);
+  EXPECT_FALSE(denied.error().wait) << "it would wait for itself";
+}
+
+TEST_F(AllocationsTest, OutOfRangeIsNeverWaitedFor) {
+  const auto denied = Plan({The("10.0.9.3")});
+  ASSERT_FALSE(denied);
+  EXPECT_EQ(denied.error().why, Outcome::kOutOfRange);
+  EXPECT_FALSE(denied.error().wait);
+}
+
+TEST_F(AllocationsTest, AWaitThatComesTooLateSaysSo) {
+  const auto first = Plan({The("10.0.0.3")});
+  const auto denied = Plan({The("10.0.0.3")});
+  ASSERT_FALSE(denied);
+  allocations_.Settle(*first);
+  EXPECT_FALSE(denied.error().wait([] { FAIL() << "nothing is left to wait for"; }));
+}
+
+TEST_F(AllocationsTest, FullIsRefusedOnlyWhenNothingIsInFlight) {
+  Commit({Any(), Any(), Any(), Any(), Any()});
+  const auto last = Plan({Any()});
+  ASSERT_TRUE(last);
+  std::vector<std::string> log;
+  const Asker waiting(allocations_, log, "a");
+  EXPECT_TRUE(log.empty());
+  Put(Name(last->values[0]));
+  allocations_.Settle(*last);
+  EXPECT_EQ(log, std::vector<std::string>{"a is refused"});
+  const Asker late(allocations_, log, "b");
+  EXPECT_EQ(log.back(), "b is refused");
+}
+
+TEST_F(AllocationsTest, TheLastValueGoesToWhoWaitedWhenItsTakerFails) {
+  Commit({Any(), Any(), Any(), Any(), Any()});
+  const auto last = Plan({Any()});
+  std::vector<std::string> log;
+  const Asker waiting(allocations_, log, "a");
+  allocations_.Settle(*last);
+  EXPECT_EQ(log, std::vector<std::string>{"a got one"});
+}
+
+TEST_F(AllocationsTest, ThoseWhoWaitAreServedInOrderAndAheadOfOthers) {
+  const std::vector<std::string> all = Commit({Any(), Any(), Any(), Any(), Any(), Any()});
+  const auto going = Plan({}, {Of(all[0])});
+  const auto going_too = Plan({}, {Of(all[1])});
+  std::vector<std::string> log;
+  const Asker a(allocations_, log, "a");
+  const Asker b(allocations_, log, "b");
+  EXPECT_TRUE(log.empty());
+  // It is free now, and who comes between this and the settling leaves it to those who wait.
+  Delete(all[0]);
+  EXPECT_EQ(log, std::vector<std::string>{"a got one"});
+  const Asker c(allocations_, log, "c");
+  EXPECT_EQ(log.size(), 1U);
+  allocations_.Settle(*going);
+  Delete(all[1]);
+  EXPECT_EQ(log.back(), "b got one");
+  allocations_.Settle(*going_too);
+  EXPECT_EQ(log.size(), 2U) << "the takes of a and b may still fail";
+  Put(Name(a.grant().values[0]));
+  allocations_.Settle(a.grant());
+  Put(Name(b.grant().values[0]));
+  allocations_.Settle(b.grant());
+  EXPECT_EQ(log.back(), "c is refused");
+}
+
+TEST_F(AllocationsTest, AWriteDoesNotWaitForItself) {
+  Commit({Any(), Any(), Any(), Any(), Any()});
+  const auto denied = Plan({Any(), Any()});
+  ASSERT_FALSE(denied);
+  EXPECT_TRUE(denied.error().full);
+  EXPECT_FALSE(denied.error().wait);
+  EXPECT_EQ(Free(), U128{1});
+}
+
+TEST_F(AllocationsTest, WhatOthersStoreIsTakenAndWhatTheyDeleteIsFree) {
+  Put("10.0.0.4");
+  const auto denied = Plan({The("10.0.0.4")});
+  ASSERT_FALSE(denied);
+  EXPECT_FALSE(denied.error().wait);
+  Delete("10.0.0.4");
+  EXPECT_TRUE(Plan({The("10.0.0.4")}));
+}
+
+TEST_F(AllocationsTest, ADeletionByOthersServesWhoWaits) {
+  const std::vector<std::string> all = Commit({Any(), Any(), Any(), Any(), Any(), Any()});
+  const auto going = Plan({}, {Of(all[0])});
+  std::vector<std::string> log;
+  const Asker a(allocations_, log, "a");
+  Delete(all[3]);
+  EXPECT_EQ(log, std::vector<std::string>{"a got one"});
+}
+
+TEST_F(AllocationsTest, MadeAndDeletedBeforeItIsSettledIsFree) {
+  const auto grant = Plan({The("10.0.0.3")});
+  Put("10.0.0.3");
+  Delete("10.0.0.3");
+  EXPECT_TRUE(Held("10.0.0.3")) << "until its writer knows";
+  allocations_.Settle(*grant);
+  EXPECT_FALSE(Held("10.0.0.3"));
+}
+
+TEST_F(AllocationsTest, FamiliesFollowTheRanges) {
+  EXPECT_EQ(allocations_.Families(), std::vector<ip::Family>{ip::Family::kV4});
+  Put("rfd00::_120");
+  EXPECT_EQ(allocations_.Families(), (std::vector<ip::Family>{ip::Family::kV4, ip::Family::kV6}));
+  Delete("r10.0.0.0_29");
+  EXPECT_EQ(allocations_.Families(), std::vector<ip::Family>{ip::Family::kV6});
+  EXPECT_EQ(Plan({Any()}).error().full, true);
+}
+
+TEST_F(AllocationsTest, ANewRangeServesWhoWaits) {
+  const std::vector<std::string> all = Commit({Any(), Any(), Any(), Any(), Any(), Any()});
+  const auto going = Plan({}, {Of(all[0])});
+  std::vector<std::string> log;
+  const Asker a(allocations_, log, "a");
+  Put("r10.0.1.0_29");
+  EXPECT_EQ(log, std::vector<std::string>{"a got one"});
+}
+
+}  // namespace
+}  // namespace berth::commit
