@@ -126,6 +126,7 @@ inline std::vector<Event> Events(const Reply& reply, size_t room = 65'536) {
 struct Sample {
   std::string url;
   std::string body;
+  std::string there = {};  // The name of one that the server has made; nobody else can.
 };
 /// Generated, since the two kinds of Events are the same objects, which need different names.
 inline std::map<const api::Kind*, Sample> Samples() {
@@ -162,6 +163,11 @@ inline std::map<const api::Kind*, Sample> Samples() {
             ",'spec':{'holderIdentity':'h','leaseDurationSeconds':15,'leaseTransitions':0,"
             "'acquireTime':'2026-11-15T04:00:00.000001Z',"
             "'renewTime':'2026-11-15T04:00:10.999999Z'}}"}},
+      {&api::kServiceCidrKind, {"/apis/networking.k8s.io/v1/servicecidrs", "", "kubernetes"}},
+      {&api::kIpAddressKind,
+       {"/apis/networking.k8s.io/v1/ipaddresses",
+        "{'metadata':{'generateName':'192.0.2.1','labels':{'a':'x'}},'spec':{'parentRef':{"
+        "'group':'g.io','resource':'r','namespace':'n','name':'o'}}}"}},
   };
 }
 
