@@ -55,7 +55,7 @@ TEST_F(AllocatorMetricsTest, AllocationsAndErrorsAreCountedByRangeAndScope) {
   allocator_.CountPortAllocation(Scope::kStatic);
   allocator_.CountPortError(Scope::kDynamic);
   const std::string text = metrics_.Text();
-  const auto address = [this](const char* name, const char* cidr, const char* scope) {
+  const auto address = [](const char* name, const char* cidr, const char* scope) {
     return std::string(name) + "{cidr=\"" + cidr + "\",scope=\"" + scope + "\"}";
   };
   EXPECT_THAT(text,

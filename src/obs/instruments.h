@@ -58,7 +58,7 @@ class Histogram {
   void Note(int64_t value);
 
   const std::span<const double> bounds_;
-  const double units_;  // In one of what is shown.
+  const double units_;                 // In one of what is shown.
   const std::vector<int64_t> limits_;  // The bounds in units.
   std::vector<std::atomic<uint64_t>> counts_;
   std::atomic<int64_t> sum_{0};

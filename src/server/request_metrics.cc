@@ -1,8 +1,8 @@
 #include "server/request_metrics.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
-#include <utility>
 
 #include "server/call.h"
 
@@ -32,20 +32,17 @@ constexpr std::array<const char*, kVerbs> kVerbNames = {
     "GET",  "LIST", "WATCH", "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION",
     "HEAD", "OTHER"};
 
+struct VerbOfName {
+  std::string_view name;
+  Verb verb;
+};
 /// Verbs of attributes: Kubernetes' own, and methods where there are none.
-constexpr std::array<std::pair<std::string_view, Verb>, 12> kVerbOf = {
-    {{"get", kGet},
-     {"list", kList},
-     {"create", kPost},
-     {"update", kPut},
-     {"delete", kDelete},
-     {"patch", kPatch},
-     {"watch", kWatch},
-     {"deletecollection", kDeleteCollection},
-     {"post", kPost},
-     {"put", kPut},
-     {"head", kHead},
-     {"apply", kApply}}};
+constexpr VerbOfName kKnownVerbs[] = {{"get", kGet},       {"list", kList},
+                                      {"create", kPost},   {"update", kPut},
+                                      {"delete", kDelete}, {"patch", kPatch},
+                                      {"watch", kWatch},   {"deletecollection", kDeleteCollection},
+                                      {"post", kPost},     {"put", kPut},
+                                      {"head", kHead}};
 
 constexpr std::array<const char*, 3> kSubresources = {"", "status", "finalize"};
 constexpr std::array<const char*, 3> kScopes = {"resource", "namespace", "cluster"};
@@ -60,13 +57,13 @@ constexpr std::array<std::string_view, 11> kPaths = {
 constexpr size_t kDryRuns = 2;
 
 Verb VerbOf(const Call& call) {
-  const auto* found = std::find_if(kVerbOf.begin(), kVerbOf.end(), [&call](const auto& pair) {
-    return pair.first == call.attributes.verb;
-  });
-  if (found == kVerbOf.end()) return kOther;
+  const auto* found =
+      std::find_if(std::begin(kKnownVerbs), std::end(kKnownVerbs),
+                   [&call](const auto& known) { return known.name == call.attributes.verb; });
+  if (found == std::end(kKnownVerbs)) return kOther;
   const bool applies =
-      found->second == kPatch && call.Header("content-type").starts_with("application/apply-patch");
-  return applies ? kApply : found->second;
+      found->verb == kPatch && call.Header("content-type").starts_with("application/apply-patch");
+  return applies ? kApply : found->verb;
 }
 
 bool IsDryRun(const Call& call, Verb verb) {
@@ -122,10 +119,9 @@ size_t RequestMetrics::PlaceOf(const Call& call) const {
     const bool known = route.kind == Route::Kind::kPlain;
     return views_.size() * kPlacesPerView + (known ? PathOf(route.path) : 0);
   }
-  const auto* subresource =
-      std::find(kSubresources.begin(), kSubresources.end(), route.subresource);
-  const auto which = static_cast<size_t>(subresource - kSubresources.begin());
-  return (ViewOf(call) * kSubresources.size() + which) * kScopes.size() +
+  size_t subresource = kSubresources.size() - 1;
+  while (subresource > 0 && kSubresources[subresource] != route.subresource) --subresource;
+  return (ViewOf(call) * kSubresources.size() + subresource) * kScopes.size() +
          ScopeOf(route, VerbOf(call));
 }
 
