@@ -3,7 +3,9 @@
     BERTH_BIN=build/release/berth python3 test/e2e/ip_address_test.py
 """
 
+import collections
 import json
+import threading
 import unittest
 
 import kubectls
@@ -43,15 +45,20 @@ class Addresses:
         self.assertEqual(made.code, 201, made)
         return made.json
 
-    def service_with(self, name, ip):
-        """A Service that has the address, and the record that says so."""
+    def services(self, name=""):
+        return f"/api/v1/namespaces/{self.namespace}/services" + (f"/{name}" if name else "")
+
+    def try_service(self, name, ip):
         document = service(name)
         document["spec"]["clusterIP"] = ip
-        made = self.server.call("POST", f"/api/v1/namespaces/{self.namespace}/services", document)
+        return self.server.call("POST", self.services(), document)
+
+    def service_with(self, name, ip):
+        """A Service that has the address. There is a record that says so."""
+        made = self.try_service(name, ip)
         self.assertEqual((made.code, made.json["spec"]["clusterIPs"]), (201, [ip]), made)
-        if not self.find_address(ip):
-            self.reserve(ip, parent={"resource": "services", "namespace": self.namespace,
-                                     "name": name})
+        self.assertEqual(self.find_address(ip)["spec"]["parentRef"],
+                         {"resource": "services", "namespace": self.namespace, "name": name})
 
     def held_by(self, name, ip):
         return (f'Operation cannot be fulfilled on ipaddresses.networking.k8s.io "{ip}": the '
@@ -145,8 +152,7 @@ class Reservations(Addresses, kubectls.Verbs):
         self.assertTrue(self.find_address("10.96.0.50"))
         self.good("label", "ip", "10.96.0.50", "still=mine")
         self.good("delete", "svc", "web")
-        self.run_it("delete", "ip", "10.96.0.50", "--ignore-not-found")
-        self.assertIsNone(self.find_address("10.96.0.50"))
+        self.assertIsNone(self.find_address("10.96.0.50"), "it went with the Service")
 
     def test_ranges_cannot_be_changed_yet(self):
         why = "(MethodNotAllowed): the ranges of Services cannot be changed yet"
@@ -168,6 +174,49 @@ class Plain(Addresses, SharedServerCase):
         answer = self.server.call(method, path, body, headers)
         self.assertEqual(answer.code, code, answer)
         return answer.json
+
+    def test_no_service_gets_a_reserved_address(self):
+        self.reserve("10.96.0.55", finalizers=["corp.io/router"])
+        taken = self.try_service("web", "10.96.0.55")
+        self.assertEqual(taken.code, 422, taken)
+        self.assertIn("provided IP is already allocated", taken.json["message"])
+        self.call("DELETE", self.address_url("10.96.0.55"))
+        self.assertEqual(self.try_service("web", "10.96.0.55").code, 422, "it is not gone yet")
+        self.call("PATCH", self.address_url("10.96.0.55"), '{"metadata":{"finalizers":null}}',
+                  **{"Content-Type": "application/merge-patch+json"})
+        self.service_with("web", "10.96.0.55")
+
+    def test_an_address_that_its_service_gave_back_is_free(self):
+        self.service_with("web", "10.96.0.56")
+        self.call("PATCH", self.services("web"),
+                  '{"spec":{"type":"ExternalName","externalName":"x.io","clusterIP":null,'
+                  '"clusterIPs":null}}', **{"Content-Type": "application/merge-patch+json"})
+        self.assertIsNone(self.find_address("10.96.0.56"))
+        # By hand for the same Service, which does not have it: nobody minds its end.
+        self.reserve("10.96.0.56", parent={"resource": "services", "namespace": self.namespace,
+                                           "name": "web"})
+        self.call("DELETE", self.address_url("10.96.0.56"))
+
+    def test_however_fast_a_service_comes_and_goes_its_address_is_not_deleted(self):
+        over = threading.Event()
+        codes = collections.Counter()
+
+        def remove():
+            while not over.is_set():
+                codes[self.server.call("DELETE", self.address_url("10.96.0.57")).code] += 1
+        others = [threading.Thread(target=remove) for _ in range(2)]
+        for other in others:
+            other.start()
+        try:
+            for _ in range(20):
+                self.service_with("web", "10.96.0.57")
+                self.call("DELETE", self.services("web"))
+        finally:
+            over.set()
+            for other in others:
+                other.join()
+        self.assertLessEqual(set(codes), {404, 409})
+        self.assertGreater(codes[409], 0)
 
     def test_a_collection_is_deleted_but_for_what_a_service_has(self):
         self.service_with("web", "10.96.0.60")
