@@ -1,7 +1,8 @@
 // What an object of the picture costs, in memory and in time, with and without managed fields.
 //
 // Memory is that of 100,000 Services which differ as Services do; per object: what malloc has given
-// out and what the process holds. "own" has managed fields that nobody else has.
+// out and what the process holds. "own" has managed fields that nobody else has. The memory of
+// records is with their place in the index, made in no order.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -9,9 +10,12 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "codec/decode.h"
 #include "codec/read.h"
 #include "driver.h"
@@ -19,6 +23,8 @@
 #include "registry/kinds.h"
 #include "registry/registry.h"
 #include "state/object.h"
+#include "state/snapshot.h"
+#include "state/testing.h"
 
 namespace berth {
 namespace {
@@ -67,6 +73,10 @@ Value Service(int64_t number, Managed managed) {
   codec::SetAt(object, {"spec", "ipFamilies"}, codec::Array{"IPv4"});
   codec::SetAt(object, {"spec", "ipFamilyPolicy"}, "SingleStack");
   return std::move(decoded->object);
+}
+
+std::string RecordName(int64_t number) {
+  return fmt::format("10.{}.{}.{}", number / 65'536, number / 256 % 256, number % 256);
 }
 
 state::ObjectPtr Make(const state::Resources& resources, const std::string& key,
@@ -125,6 +135,19 @@ void MakeLonelyObject(benchmark::State& state) {
 }
 BENCHMARK(MakeLonelyObject);
 
+void AppendListItem(benchmark::State& state) {
+  const state::Resources resources = Kinds().MakeResources();
+  const state::ObjectPtr object =
+      Make(resources, KeyOf(7), registry::ToWireText(Row(), Service(7, Managed::kShared)));
+  std::string out;
+  for (auto _ : state) {
+    out.clear();
+    object->AppendListItem(out);
+    benchmark::DoNotOptimize(out);
+  }
+}
+BENCHMARK(AppendListItem);
+
 void AppendJson(benchmark::State& state, Managed managed) {
   const state::Resources resources = Kinds().MakeResources();
   const state::ObjectPtr object =
@@ -160,6 +183,103 @@ void DecodeWithoutManagedFields(benchmark::State& state) {
   }
 }
 BENCHMARK(DecodeWithoutManagedFields);
+
+/// The record of an address, with its own parts marked or not.
+state::WireText RecordWire(int64_t number, bool marked) {
+  const std::string name = RecordName(number);
+  const std::string uid = fmt::format("c0ffee00-0000-4000-8000-{:012}", number);
+  const std::string owner = fmt::format("cart-{:06}", number);
+  state::WireText wire =
+      state::testing::RecordWire({.name = name, .uid = uid, .name_space = "shop", .owner = owner});
+  wire.hidden = "dynamic";
+  if (marked) state::testing::MarkRecord(wire);
+  return wire;
+}
+
+state::ObjectPtr MakeRecord(const state::Resources& resources, int64_t number, bool marked) {
+  return Make(resources, "/registry/namespaces/" + RecordName(number), RecordWire(number, marked));
+}
+
+void RecordMemory(benchmark::State& state, bool marked) {
+  const state::Resources resources = state::testing::MakeResources();
+  base::SeededRandom random(1);
+  std::vector<int64_t> numbers(kObjects);
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  for (size_t i = numbers.size() - 1; i > 0; --i) {
+    std::swap(numbers[i], numbers[base::Uniform(random, i + 1)]);
+  }
+  double allocated = 0;
+  for (auto _ : state) {
+    const size_t before = Allocated();
+    const state::Snapshot nothing;
+    state::SnapshotBuilder builder(nothing);
+    for (const int64_t number : numbers) builder.Put(MakeRecord(resources, number, marked));
+    allocated += static_cast<double>(Allocated() - before);
+  }
+  state.counters["allocated"] =
+      allocated / static_cast<double>(kObjects) / static_cast<double>(state.iterations());
+}
+BENCHMARK_CAPTURE(RecordMemory, plain, false)->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(RecordMemory, marked, true)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+/// Marking counts too.
+void MakeRecordObject(benchmark::State& state, bool marked) {
+  const state::Resources resources = state::testing::MakeResources();
+  state::WireText wire = RecordWire(7, marked);
+  const state::ObjectPtr another = MakeRecord(resources, 7, marked);
+  const std::string key = another->Key();
+  for (auto _ : state) {
+    if (marked) state::testing::MarkRecord(wire);
+    benchmark::DoNotOptimize(Make(resources, key, wire));
+  }
+}
+BENCHMARK_CAPTURE(MakeRecordObject, plain, false);
+BENCHMARK_CAPTURE(MakeRecordObject, marked, true);
+
+void AppendRecordJson(benchmark::State& state, bool marked) {
+  const state::Resources resources = state::testing::MakeResources();
+  const state::ObjectPtr object = MakeRecord(resources, 7, marked);
+  std::string out;
+  for (auto _ : state) {
+    out.clear();
+    object->AppendJson(out);
+    benchmark::DoNotOptimize(out);
+  }
+}
+BENCHMARK_CAPTURE(AppendRecordJson, plain, false);
+BENCHMARK_CAPTURE(AppendRecordJson, marked, true);
+
+/// As it is for those who decode it.
+void RecordText(benchmark::State& state, bool marked) {
+  const state::Resources resources = state::testing::MakeResources();
+  const state::ObjectPtr object = MakeRecord(resources, 7, marked);
+  for (auto _ : state) {
+    std::string room;
+    benchmark::DoNotOptimize(object->TextWithoutManagedFields(room));
+  }
+}
+BENCHMARK_CAPTURE(RecordText, plain, false);
+BENCHMARK_CAPTURE(RecordText, marked, true);
+
+/// One of many records, which are not all in the cache.
+void Find(benchmark::State& state) {
+  const state::Resources resources = state::testing::MakeResources();
+  const state::Snapshot nothing;
+  state::SnapshotBuilder builder(nothing);
+  for (int64_t i = 0; i < kObjects; ++i) builder.Put(MakeRecord(resources, i, true));
+  const state::SnapshotPtr snapshot = builder.Publish(1);
+  base::SeededRandom random(1);
+  std::vector<std::string> keys(4096);
+  for (std::string& key : keys) {
+    key = "/registry/namespaces/" +
+          RecordName(static_cast<int64_t>(base::Uniform(random, static_cast<uint64_t>(kObjects))));
+  }
+  size_t next = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(snapshot->Find(keys[next++ % keys.size()]));
+  }
+}
+BENCHMARK(Find);
 
 }  // namespace
 }  // namespace berth

@@ -221,9 +221,9 @@ void Allocations::Apply(const std::vector<state::Change>& changes) {
       if (reader_.is_range(object)) {
         ranges_changed = true;
         if (change.object) {
-          range_objects_[std::string(object.Key())] = change.object;
+          range_objects_[object.Key()] = change.object;
         } else {
-          range_objects_.erase(std::string(object.Key()));
+          range_objects_.erase(object.Key());
         }
       } else if (const auto value = reader_.value(object)) {
         ApplyRecord(*value, change.object != nullptr, calls);

@@ -35,17 +35,19 @@ std::string KindName(std::string_view api_version, std::string_view kind) {
 
 }  // namespace
 
-std::string_view UidOf(const state::Object& object) {
+std::string UidOf(const state::Object& object) {
   // The object's own uid comes before everything else that may have one.
-  const std::string_view text = object.TextWithoutManagedFields();
+  std::string room;
+  const std::string_view text = object.TextWithoutManagedFields(room);
   const size_t found = text.find(kUid);
   if (found == std::string_view::npos) return {};
   const std::string_view rest = text.substr(found + kUid.size());
-  return rest.substr(0, rest.find('"'));
+  return std::string(rest.substr(0, rest.find('"')));
 }
 
 bool MayWaitForDependents(const state::Object& object) {
-  const std::string_view text = object.TextWithoutManagedFields();
+  std::string room;
+  const std::string_view text = object.TextWithoutManagedFields(room);
   return Mentions(text, registry::kForegroundFinalizer) ||
          Mentions(text, registry::kOrphanFinalizer);
 }
@@ -64,7 +66,8 @@ FactReader::FactReader(const registry::Kinds& kinds, const state::Resources& res
 std::optional<Facts> FactReader::Read(const state::Object& object) const {
   const registry::Row& row = kinds_.Rows()[object.Resource()];
   if (row.strategy.owns_nothing) return std::nullopt;
-  const std::string_view text = object.TextWithoutManagedFields();
+  std::string room;
+  const std::string_view text = object.TextWithoutManagedFields(room);
   if (!Mentions(text, kOwners) && !registry::MayBeDeleted(object)) return std::nullopt;
   const auto value = registry::DecodeWithoutManagedFields(row, object);
   if (!value) return std::nullopt;

@@ -51,7 +51,7 @@ enum class OwnerState : uint8_t {
 };
 
 /// Valid as long as the object.
-std::string_view UidOf(const state::Object& object);
+std::string UidOf(const state::Object& object);
 
 /// Whether one of the finalizers that speak of dependents may be among its own; the text alone does
 /// not tell for sure.

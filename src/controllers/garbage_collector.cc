@@ -184,7 +184,7 @@ void GarbageCollector::Edit(const state::Object& object, const Facts& facts, Wri
 }
 
 registry::Done GarbageCollector::Answer(const state::Object& object) {
-  std::string key(object.Key());
+  std::string key = object.Key();
   under_way_.insert(key);
   return [this, key = std::move(key)](const base::Result<registry::Outcome>& outcome) {
     under_way_.erase(key);

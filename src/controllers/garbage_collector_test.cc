@@ -313,7 +313,7 @@ TEST_F(GarbageCollectorTest, WhoIsAdoptedInTimeStays) {
         follower_->Current()->Find(resources_.Key(target.served.row->resource, "shop", "b"));
     auto object = registry::Registry::Decode(*target.served.row, *now);
     codec::SetAt(*object, {"metadata", "ownerReferences"}, References({{.name = "a"}}));
-    store_.Put(std::string(now->Key()), codec::EncodeStored(*object, *target.served.row->kind));
+    store_.Put(now->Key(), codec::EncodeStored(*object, *target.served.row->kind));
     return std::nullopt;
   });
   Run();

@@ -160,7 +160,7 @@ void NamespaceTerminator::Remove(const EndingPtr& ending, const state::Object& o
       {.served = {.row = &row, .view = row.views.data()},
        .name_space = ending->name,
        .name = std::string(object.Name())},
-      {.uid = std::string(UidOf(object)), .propagation = registry::Propagation::kBackground},
+      {.uid = UidOf(object), .propagation = registry::Propagation::kBackground},
       [this, ending, &row](const base::Result<registry::Outcome>& outcome) {
         --ending->deletes;
         if (!outcome && outcome.error().reason != Reason::kNotFound) {

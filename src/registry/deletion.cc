@@ -46,7 +46,8 @@ bool MayBeDeleted(const state::Object& object) {
   // label may have that key too. The C library's search is several times faster than the
   // standard's.
   constexpr std::string_view kMember = R"("deletionTimestamp":)";
-  const std::string_view text = object.TextWithoutManagedFields();
+  std::string room;
+  const std::string_view text = object.TextWithoutManagedFields(room);
   return memmem(text.data(), text.size(), kMember.data(), kMember.size()) != nullptr;
 }
 

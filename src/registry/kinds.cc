@@ -54,7 +54,8 @@ std::string ToStored(const Row& row, const codec::Value& object, std::string_vie
 }
 
 base::Result<codec::Value> DecodeWithoutManagedFields(const Row& row, const state::Object& object) {
-  return codec::DecodeWire(object.TextWithoutManagedFields(), *row.kind->message);
+  std::string room;
+  return codec::DecodeWire(object.TextWithoutManagedFields(room), *row.kind->message);
 }
 
 std::string_view SubresourceOf(Door door) {

@@ -185,7 +185,8 @@ Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& cu
   if (auto error = CheckVersion(target, object, *old)) return tl::unexpected(*std::move(error));
   if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));
   if (IsBeingDeleted(object) && !HasFinalizers(row, object)) {
-    if (const auto identity = resources_.Find(current.Key())) {
+    const std::string key = current.Key();
+    if (const auto identity = resources_.Find(key)) {
       change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
     }
     return Removal(target, *old);

@@ -123,14 +123,14 @@ void Send(const Parts& parts, const ListingPtr& listing) {
 std::string TokenFor(const ListingPtr& listing, int64_t revision) {
   return WriteContinueToken(
       {.version = revision,
-       .after = std::string(listing->objects.back()->Key().substr(listing->prefix.size()))});
+       .after = listing->objects.back()->Key().substr(listing->prefix.size())});
 }
 
 /// Fills the listing from a snapshot.
 void Collect(const ListingPtr& listing, const state::Snapshot& snapshot) {
   listing->meta.revision = snapshot.Revision();
   state::Cursor at = snapshot.Seek(listing->prefix, listing->from);
-  if (at.Valid() && !listing->from.empty() && at.Get()->Key() == listing->from) at.Next();
+  if (at.Valid() && !listing->from.empty() && at.Get()->KeyIs(listing->from)) at.Next();
   for (; at.Valid() && !listing->IsFull(); at.Next()) {
     if (listing->filter.Matches(*at.Get())) listing->objects.push_back(at.Get());
   }

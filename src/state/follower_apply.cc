@@ -21,9 +21,7 @@ std::vector<Change> Difference(const Snapshot& before, const Snapshot& after) {
   Cursor old = before.Seek("");
   Cursor now = after.Seek("");
   while (old.Valid() || now.Valid()) {
-    const int order = !old.Valid()   ? 1
-                      : !now.Valid() ? -1
-                                     : old.Get()->Key().compare(now.Get()->Key());
+    const int order = !old.Valid() ? 1 : !now.Valid() ? -1 : old.Get()->CompareKey(*now.Get());
     if (order < 0) {
       changes.push_back(
           {.revision = after.Revision(), .resource = old.Get()->Resource(), .previous = old.Get()});

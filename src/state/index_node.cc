@@ -23,9 +23,9 @@ void RemoveAt(Items& items, size_t used, size_t place) {
   *(end - 1) = {};
 }
 
-std::string_view Lowest(const Node& node) {
+const Object* Lowest(const Node& node) {
   if (!node.leaf) return static_cast<const Inner&>(node).lowest[0];
-  return static_cast<const Leaf&>(node).objects[0]->Key();
+  return static_cast<const Leaf&>(node).objects[0].get();
 }
 
 /// Moves what lies from `from` on behind what `to` has. Both are the editor's own.
@@ -68,11 +68,15 @@ NodePtr InsertOrSplit(T& node, size_t place, Item item, bool at_end, uint64_t ep
 
 uint32_t Node::Count() const { return leaf ? used : static_cast<const Inner&>(*this).total; }
 
-size_t Leaf::LowerBound(std::string_view key) const {
-  const auto found = std::lower_bound(
-      objects.begin(), objects.begin() + used, key,
-      [](const ObjectPtr& object, std::string_view wanted) { return object->Key() < wanted; });
+size_t Leaf::LowerBound(SoughtKey& key) const {
+  const auto found =
+      std::partition_point(objects.begin(), objects.begin() + used,
+                           [&key](const ObjectPtr& object) { return key.Compare(*object) > 0; });
   return static_cast<size_t>(found - objects.begin());
+}
+
+bool Leaf::HasAt(size_t place, SoughtKey& key) const {
+  return place < used && key.Compare(*objects[place]) == 0;
 }
 
 void Leaf::Insert(size_t place, ObjectPtr object) {
@@ -85,8 +89,10 @@ void Leaf::Remove(size_t place) {
   --used;
 }
 
-size_t Inner::ChildFor(std::string_view key) const {
-  const auto behind = std::upper_bound(lowest.begin(), lowest.begin() + used, key);
+size_t Inner::ChildFor(SoughtKey& key) const {
+  const auto behind =
+      std::partition_point(lowest.begin(), lowest.begin() + used,
+                           [&key](const Object* object) { return key.Compare(*object) >= 0; });
   return behind == lowest.begin() ? 0 : static_cast<size_t>(behind - lowest.begin()) - 1;
 }
 
@@ -126,30 +132,33 @@ T& Editor::Own(NodePtr& node) {
   return static_cast<T&>(*node);
 }
 
-NodePtr Editor::Put(NodePtr& node, ObjectPtr object, bool at_end, ObjectPtr& previous) {
-  if (node->leaf) return PutInLeaf(Own<Leaf>(node), std::move(object), at_end, previous);
-  return PutInInner(Own<Inner>(node), std::move(object), at_end, previous);
+NodePtr Editor::Put(NodePtr& node, SoughtKey& key, ObjectPtr object, bool at_end,
+                    ObjectPtr& previous) {
+  if (node->leaf) return PutInLeaf(Own<Leaf>(node), key, std::move(object), at_end, previous);
+  return PutInInner(Own<Inner>(node), key, std::move(object), at_end, previous);
 }
 
-NodePtr Editor::PutInLeaf(Leaf& leaf, ObjectPtr object, bool at_end, ObjectPtr& previous) {
-  const size_t place = leaf.LowerBound(object->Key());
-  if (place < leaf.used && leaf.objects[place]->Key() == object->Key()) {
+NodePtr Editor::PutInLeaf(Leaf& leaf, SoughtKey& key, ObjectPtr object, bool at_end,
+                          ObjectPtr& previous) {
+  const size_t place = leaf.LowerBound(key);
+  if (leaf.HasAt(place, key)) {
     previous = std::exchange(leaf.objects[place], std::move(object));
     return nullptr;
   }
   return InsertOrSplit(leaf, place, std::move(object), at_end, epoch_);
 }
 
-NodePtr Editor::PutInInner(Inner& inner, ObjectPtr object, bool at_end, ObjectPtr& previous) {
-  const size_t place = inner.ChildFor(object->Key());
+NodePtr Editor::PutInInner(Inner& inner, SoughtKey& key, ObjectPtr object, bool at_end,
+                           ObjectPtr& previous) {
+  const size_t place = inner.ChildFor(key);
   const bool last = at_end && place + 1 == inner.used;
-  NodePtr right = Put(inner.children[place], std::move(object), last, previous);
+  NodePtr right = Put(inner.children[place], key, std::move(object), last, previous);
   inner.Refresh(place);
   if (!right) return nullptr;
   return InsertOrSplit(inner, place + 1, std::move(right), at_end, epoch_);
 }
 
-void Editor::Erase(NodePtr& node, std::string_view key) {
+void Editor::Erase(NodePtr& node, SoughtKey& key) {
   if (node->leaf) {
     auto& leaf = Own<Leaf>(node);
     leaf.Remove(leaf.LowerBound(key));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "state/key_prefix.h"
 #include "state/object.h"
 #include "state/snapshot.h"
 
@@ -19,6 +20,30 @@ inline constexpr size_t kFanout = 32;
 /// A node with fewer entries is joined with a neighbour if both fit well into one.
 inline constexpr size_t kFew = kFanout / 4;
 inline constexpr size_t kJoined = kFanout * 3 / 4;
+
+/// A key on its way through the index. Neighbours begin with the same prefix, so that it is
+/// compared once and not with every object. The key itself is another's.
+class SoughtKey {
+ public:
+  explicit SoughtKey(std::string_view key) : key_(key) {}
+
+  /// The object's key is before it, the same or behind it: above 0, 0 or below.
+  int Compare(const Object& object) {
+    if (object.Prefix() != prefix_) {
+      const std::string_view prefix = object.Prefix().Text();
+      const int order = key_.substr(0, prefix.size()).compare(prefix);
+      if (order != 0) return order;
+      prefix_ = object.Prefix();
+      behind_prefix_ = key_.substr(prefix.size());
+    }
+    return behind_prefix_.compare(object.KeyBehindPrefix());
+  }
+
+ private:
+  std::string_view key_;
+  KeyPrefix prefix_;  // It is known to begin with.
+  std::string_view behind_prefix_ = {};
+};
 
 struct Node {
   Node(uint64_t made_in, bool is_leaf) : epoch(made_in), leaf(is_leaf) {}
@@ -35,7 +60,9 @@ struct Leaf : Node {
   explicit Leaf(uint64_t made_in) : Node(made_in, true) {}
 
   /// The first place whose key is not before `key`.
-  size_t LowerBound(std::string_view key) const;
+  size_t LowerBound(SoughtKey& key) const;
+  /// Whether what LowerBound has found is there.
+  bool HasAt(size_t place, SoughtKey& key) const;
   void Insert(size_t place, ObjectPtr object);
   void Remove(size_t place);
 
@@ -46,7 +73,7 @@ struct Inner : Node {
   explicit Inner(uint64_t made_in) : Node(made_in, false) {}
 
   /// The child whose keys `key` belongs to.
-  size_t ChildFor(std::string_view key) const;
+  size_t ChildFor(SoughtKey& key) const;
   void Insert(size_t place, NodePtr child);
   void Remove(size_t place);
   /// After the child at `place` was changed.
@@ -56,8 +83,7 @@ struct Inner : Node {
   uint32_t total = 0;                         // Objects below it.
   std::array<uint32_t, kFanout> counts = {};  // And below each child.
   std::array<NodePtr, kFanout> children;
-  /// The lowest key below each child, in an object that the child holds.
-  std::array<std::string_view, kFanout> lowest;
+  std::array<const Object*, kFanout> lowest = {};  // The first below each child, which holds it.
 };
 
 class Editor {
@@ -66,14 +92,15 @@ class Editor {
 
   /// Puts it below `node`, which is replaced by a copy if need be. Returns the new right neighbour
   /// if the node had to be split. `at_end`: nothing lies behind `node`.
-  NodePtr Put(NodePtr& node, ObjectPtr object, bool at_end, ObjectPtr& previous);
+  NodePtr Put(NodePtr& node, SoughtKey& key, ObjectPtr object, bool at_end, ObjectPtr& previous);
 
   /// The key must be there. May leave the node empty.
-  void Erase(NodePtr& node, std::string_view key);
+  void Erase(NodePtr& node, SoughtKey& key);
 
  private:
-  NodePtr PutInLeaf(Leaf& leaf, ObjectPtr object, bool at_end, ObjectPtr& previous);
-  NodePtr PutInInner(Inner& inner, ObjectPtr object, bool at_end, ObjectPtr& previous);
+  NodePtr PutInLeaf(Leaf& leaf, SoughtKey& key, ObjectPtr object, bool at_end, ObjectPtr& previous);
+  NodePtr PutInInner(Inner& inner, SoughtKey& key, ObjectPtr object, bool at_end,
+                     ObjectPtr& previous);
   void JoinIfFew(Inner& inner, size_t place);
   template <typename T>
   T& Own(NodePtr& node);

@@ -1,7 +1,8 @@
 // One API object as the picture holds it: its key, the revision of its last write and its wire
-// JSON, all in one allocation. The JSON is kept without its revision, so that a deletion can show
-// the last state with the deletion's revision, and without its managed fields: objects made alike
-// have the same but for their times, and share them.
+// JSON, all in one allocation but for what it shares with others. The JSON is kept without its
+// revision, so that a deletion can show the last state with the deletion's revision. Managed fields
+// are kept apart: objects made alike have the same but for their times, and share them. An object
+// whose own parts are marked shares all the rest (split_text.h).
 //
 // Immutable and shared: safe from any thread. Labels, fields and the like are decoded by whoever
 // needs them; what lists and watches filter by without decoding (resource, namespace, name) is
@@ -14,37 +15,22 @@
 #include <string>
 #include <string_view>
 
+#include "state/key_prefix.h"
 #include "state/shared_text.h"
-#include "state/time_gaps.h"
+#include "state/split_text.h"
+#include "state/wire_text.h"
 
 namespace berth::state {
-
-/// An object's wire JSON with an empty `metadata.resourceVersion`, and where its parts are.
-struct WireText {
-  std::string text = {};
-  /// Where `"metadata":` begins, behind kind and apiVersion, which the items of a list leave out.
-  size_t metadata_at = 0;
-  /// Between the quotes of `"resourceVersion":""`: where the digits go.
-  size_t version_at = 0;
-  /// `,"managedFields":[...]`, behind the version; size 0: there are none.
-  size_t managed_at = 0;
-  size_t managed_size = 0;
-  /// The object in protobuf if JSON does not show all of it (fields that a newer server knows);
-  /// else empty.
-  std::string protobuf = {};
-  /// What goes with the object and no client sees; most have nothing.
-  std::string hidden = {};
-};
 
 class Object;
 using ObjectPtr = std::shared_ptr<const Object>;
 
 /// What an object is, apart from what it holds.
 struct Identity {
-  uint16_t resource = 0;  // Its place in state::Resources, below 4,096.
-  std::string_view key = {};
-  /// The key behind the resource's prefix is `<namespace>/<name>`, or `<name>`.
-  size_t prefix_size = 0;
+  uint16_t resource = 0;      // Its place in state::Resources, below 4,096.
+  std::string_view key = {};  // Begins with `prefix`.
+  KeyPrefix prefix = {};
+  /// The key behind the prefix is `<namespace>/<name>`, or `<name>`.
   bool namespaced = false;
 };
 
@@ -55,18 +41,26 @@ class Object {
   /// `revision` 0: it has none yet (dry-run). The key is one that state::Resources has found.
   static ObjectPtr Make(const Identity& identity, int64_t revision, const WireText& wire);
 
+  struct Pieces;
   Object(Private /*only_make*/, const Identity& identity, int64_t revision, const WireText& wire,
-         const TextWithGaps& managed);
+         const Pieces& pieces);
   ~Object() = default;
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
   uint16_t Resource() const { return resource_; }
   int64_t Revision() const { return revision_; }
-  std::string_view Key() const { return {Tail(), key_size_}; }
+  /// Put together each time; comparing needs no string.
+  std::string Key() const;
+  KeyPrefix Prefix() const { return prefix_; }
+  std::string_view KeyBehindPrefix() const { return {Tail(), key_size_}; }
+  bool KeyIs(std::string_view key) const;
+  bool KeyStartsWith(std::string_view begin) const;
+  /// Before, the same or behind: below 0, 0 or above.
+  int CompareKey(const Object& other) const;
   /// Empty for objects without one.
   std::string_view Namespace() const;
-  std::string_view Name() const { return Key().substr(name_at_); }
+  std::string_view Name() const { return KeyBehindPrefix().substr(name_at_); }
 
   /// The whole JSON, as a GET answers it.
   void AppendJson(std::string& out) const { AppendJson(out, revision_); }
@@ -79,8 +73,9 @@ class Object {
   size_t JsonSize() const;
 
   /// The JSON with an empty resourceVersion and without `metadata.managedFields`: all there is to
-  /// decode for questions that are not about these.
-  std::string_view TextWithoutManagedFields() const { return {Tail() + key_size_, text_size_}; }
+  /// decode for questions that are not about these. What is not there in one piece is put into
+  /// `room`; the text lives as long as both.
+  std::string_view TextWithoutManagedFields(std::string& room) const;
 
   /// As WireText::protobuf.
   std::string_view Protobuf() const;
@@ -91,26 +86,36 @@ class Object {
   size_t Bytes() const;
 
  private:
-  /// Follow the object in its allocation: key, text; if it has managed fields, where these go in
-  /// the text and their times; if it has protobuf, its size and bytes; hidden bytes likewise.
+  /// Of an object that is not split: where its parts are.
+  struct Places {
+    uint32_t text_size = 0;
+    uint32_t metadata_at = 0;
+    uint32_t version_at = 0;
+    uint32_t managed_at = 0;
+  };
+
+  /// Follow the object in its allocation: the key behind its prefix; if it is split, what is its
+  /// own; else places, text and the times of its managed fields; then, if it has them, protobuf and
+  /// hidden bytes, each with their number.
   const char* Tail() const { return reinterpret_cast<const char*>(this + 1); }
+  const char* BehindKey() const { return Tail() + key_size_; }
   const char* BehindText() const;
-  const char* BehindManagedFields() const;
 
-  bool HasManagedFields() const { return !managed_.IsEmpty(); }
-  /// The JSON from a position in the text on.
-  void AppendFrom(std::string& out, size_t from, std::string_view version) const;
+  JoinedText Joined() const { return {shared_.Get(), BehindKey(), Name()}; }
+  Places PlacesOfText() const;
+  std::string_view Text(const Places& places) const;
+  std::string_view Times(const Places& places) const;
+  /// Returns where the version ends in `out`.
+  size_t Append(std::string& out, bool from_metadata, std::string_view version) const;
 
-  // 32 bytes, because there are many. Keys and what comes before the metadata are short.
+  // 24 bytes, because there are many. Keys are short.
   int64_t revision_ = 0;
-  SharedText managed_;  // As TextWithGaps.
-  uint32_t text_size_ = 0;
-  uint32_t version_at_ = 0;
-  uint16_t metadata_at_ = 0;
-  uint16_t key_size_ = 0;
-  uint16_t name_at_ = 0;
+  SharedText shared_;  // SplitText::shape if it is split, else TextWithGaps::gapped.
+  KeyPrefix prefix_;
+  uint16_t key_size_ = 0;  // Behind the prefix.
+  uint16_t name_at_ = 0;   // There; 0: it has no namespace.
   uint16_t resource_ : 12 = 0;
-  bool namespaced_ : 1 = false;
+  bool split_ : 1 = false;
   bool has_protobuf_ : 1 = false;
   bool has_hidden_ : 1 = false;
 };

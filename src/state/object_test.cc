@@ -19,11 +19,17 @@ std::string Json(const Object& object, int64_t revision) {
   return out;
 }
 
+std::string Decodable(const Object& object) {
+  std::string room;
+  return std::string(object.TextWithoutManagedFields(room));
+}
+
 TEST(ObjectTest, ShowsItsJsonWithItsRevision) {
   const Resources resources = testing::MakeResources();
   const std::string key = testing::ServiceKey("default", "web");
   const ObjectPtr object = Object::Make(*resources.Find(key), 42, testing::Wire("x"));
   EXPECT_EQ(object->Key(), key);
+  EXPECT_EQ(object->KeyBehindPrefix(), "default/web");
   EXPECT_EQ(object->Namespace(), "default");
   EXPECT_EQ(object->Name(), "web");
   EXPECT_EQ(object->Revision(), 42);
@@ -77,8 +83,7 @@ ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string pr
 
 TEST(ObjectTest, ManagedFieldsAreKeptApart) {
   const ObjectPtr object = MakeManaged(kManaged, 42);
-  EXPECT_EQ(object->TextWithoutManagedFields(),
-            R"({"kind":"K","metadata":{"resourceVersion":""},"spec":1})");
+  EXPECT_EQ(Decodable(*object), R"({"kind":"K","metadata":{"resourceVersion":""},"spec":1})");
   EXPECT_EQ(Json(*object, 43),
             R"({"kind":"K","metadata":{"resourceVersion":"43","managedFields":[{"manager":"m",)"
             R"("time":"2026-11-15T17:17:39Z"}]},"spec":1})");
@@ -130,10 +135,37 @@ TEST(ObjectTest, CarriesHiddenBytesIfThereAreAny) {
       const ObjectPtr without = MakeManaged(managed, 1, protobuf);
       EXPECT_EQ(without->Hidden(), "");
       EXPECT_EQ(Json(*with, 7), Json(*without, 7));
-      EXPECT_EQ(with->TextWithoutManagedFields(), without->TextWithoutManagedFields());
+      EXPECT_EQ(Decodable(*with), Decodable(*without));
       EXPECT_GT(with->Bytes(), without->Bytes());
     }
   }
+}
+
+TEST(ObjectTest, KeysAreComparedWithoutPuttingThemTogether) {
+  const Resources resources = testing::MakeResources();
+  const auto make = [&resources](std::string_view key) {
+    return Object::Make(*resources.Find(key), 1, testing::Wire("x"));
+  };
+  const ObjectPtr web = make("/registry/services/specs/default/web");
+  EXPECT_TRUE(web->KeyIs("/registry/services/specs/default/web"));
+  for (const char* other :
+       {"", "/registry/services/specs/", "/registry/services/specs/default/we",
+        "/registry/services/specs/default/web2", "/registry/services/SPECS/default/web"}) {
+    EXPECT_FALSE(web->KeyIs(other)) << other;
+  }
+  for (const char* begin : {"", "/reg", "/registry/services/specs/", "/registry/services/specs/def",
+                            "/registry/services/specs/default/web"}) {
+    EXPECT_TRUE(web->KeyStartsWith(begin)) << begin;
+  }
+  for (const char* other : {"/x", "/registry/namespaces/", "/registry/services/specs/x",
+                            "/registry/services/specs/default/web2"}) {
+    EXPECT_FALSE(web->KeyStartsWith(other)) << other;
+  }
+  const ObjectPtr other = make("/registry/services/specs/default/wea");
+  EXPECT_GT(web->CompareKey(*other), 0);
+  EXPECT_LT(other->CompareKey(*web), 0);
+  EXPECT_EQ(web->CompareKey(*web), 0);
+  EXPECT_GT(web->CompareKey(*make("/registry/namespaces/zzz")), 0);
 }
 
 TEST(ResourcesTest, FindKnowsWhatAKeyIs) {

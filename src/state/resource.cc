@@ -25,6 +25,7 @@ Resources::Resources(std::vector<Resource> rows)
   std::iota(by_prefix_.begin(), by_prefix_.end(), uint16_t{0});
   std::sort(by_prefix_.begin(), by_prefix_.end(),
             [this](uint16_t a, uint16_t b) { return rows_[a].prefix < rows_[b].prefix; });
+  for (const Resource& row : rows_) prefixes_.emplace_back(row.prefix);
   for (size_t i = 1; i < by_prefix_.size(); ++i) {
     assert(!rows_[by_prefix_[i]].prefix.starts_with(rows_[by_prefix_[i - 1]].prefix));
   }
@@ -40,10 +41,8 @@ std::optional<Identity> Resources::Find(std::string_view key) const {
   if (!key.starts_with(row.prefix) || !HasForm(key.substr(row.prefix.size()), row.namespaced)) {
     return std::nullopt;
   }
-  return Identity{.resource = found,
-                  .key = key,
-                  .prefix_size = row.prefix.size(),
-                  .namespaced = row.namespaced};
+  return Identity{
+      .resource = found, .key = key, .prefix = prefixes_[found], .namespaced = row.namespaced};
 }
 
 std::string Resources::Prefix(uint16_t resource, std::string_view name_space) const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "state/key_prefix.h"
 #include "state/object.h"
 
 namespace berth::state {
@@ -43,6 +44,7 @@ class Resources {
 
  private:
   std::vector<Resource> rows_;
+  std::vector<KeyPrefix> prefixes_;  // Of each row.
   std::vector<uint16_t> by_prefix_;  // In order of prefixes.
 };
 

@@ -11,6 +11,7 @@ namespace {
 using index::Inner;
 using index::Leaf;
 using index::Node;
+using index::SoughtKey;
 
 /// The first string behind all that begin with `prefix`; empty: there is none.
 std::string BehindPrefix(std::string_view prefix) {
@@ -22,14 +23,14 @@ std::string BehindPrefix(std::string_view prefix) {
 
 ObjectPtr FindIn(const Node* node, std::string_view key) {
   if (node == nullptr) return nullptr;
+  SoughtKey sought(key);
   while (!node->leaf) {
     const auto& inner = static_cast<const Inner&>(*node);
-    node = inner.children[inner.ChildFor(key)].get();
+    node = inner.children[inner.ChildFor(sought)].get();
   }
   const auto& leaf = static_cast<const Leaf&>(*node);
-  const size_t place = leaf.LowerBound(key);
-  if (place == leaf.used || leaf.objects[place]->Key() != key) return nullptr;
-  return leaf.objects[place];
+  const size_t place = leaf.LowerBound(sought);
+  return leaf.HasAt(place, sought) ? leaf.objects[place] : nullptr;
 }
 
 }  // namespace
@@ -42,13 +43,14 @@ size_t Snapshot::CountBefore(std::string_view key) const {
   size_t before = 0;
   const Node* node = root_.get();
   if (node == nullptr) return 0;
+  SoughtKey sought(key);
   while (!node->leaf) {
     const auto& inner = static_cast<const Inner&>(*node);
-    const size_t place = inner.ChildFor(key);
+    const size_t place = inner.ChildFor(sought);
     for (size_t i = 0; i < place; ++i) before += inner.counts[i];
     node = inner.children[place].get();
   }
-  return before + static_cast<const Leaf&>(*node).LowerBound(key);
+  return before + static_cast<const Leaf&>(*node).LowerBound(sought);
 }
 
 size_t Snapshot::Count(std::string_view prefix, std::string_view from) const {
@@ -63,7 +65,7 @@ Cursor Snapshot::Seek(std::string prefix, std::string_view from) const {
   cursor.prefix_ = std::move(prefix);
   const Node* node = root_.get();
   if (node == nullptr) return cursor;
-  const std::string_view key = std::max<std::string_view>(cursor.prefix_, from);
+  SoughtKey key(std::max<std::string_view>(cursor.prefix_, from));
   while (!node->leaf) {
     const auto& inner = static_cast<const Inner&>(*node);
     const size_t place = inner.ChildFor(key);
@@ -96,7 +98,7 @@ void Cursor::Settle() {
   }
   const Step& step = path_[depth_ - 1];
   const ObjectPtr& object = static_cast<const Leaf&>(*step.node).objects[step.place];
-  if (object->Key().starts_with(prefix_)) object_ = &object;
+  if (object->KeyStartsWith(prefix_)) object_ = &object;
 }
 
 SnapshotBuilder::SnapshotBuilder(const Snapshot& from)
@@ -108,7 +110,9 @@ ObjectPtr SnapshotBuilder::Put(ObjectPtr object) {
   if (!root_) root_ = std::make_shared<Leaf>(epoch_);
   ObjectPtr previous;
   index::Editor editor(epoch_);
-  if (index::NodePtr right = editor.Put(root_, std::move(object), /*at_end=*/true, previous)) {
+  const std::string text = object->Key();
+  SoughtKey key(text);
+  if (index::NodePtr right = editor.Put(root_, key, std::move(object), /*at_end=*/true, previous)) {
     auto top = std::make_shared<Inner>(epoch_);
     top->Insert(0, std::move(root_));
     top->Insert(1, std::move(right));
@@ -118,9 +122,10 @@ ObjectPtr SnapshotBuilder::Put(ObjectPtr object) {
 }
 
 ObjectPtr SnapshotBuilder::Erase(std::string_view key) {
-  ObjectPtr previous = Find(key);  // What is not there costs no copies; and it keeps `key` alive.
+  ObjectPtr previous = Find(key);  // What is not there costs no copies.
   if (!previous) return previous;
-  index::Editor(epoch_).Erase(root_, key);
+  SoughtKey sought(key);
+  index::Editor(epoch_).Erase(root_, sought);
   while (root_ && !root_->leaf && root_->used == 1) {
     index::NodePtr only = static_cast<const Inner&>(*root_).children[0];
     root_ = std::move(only);

@@ -1,6 +1,8 @@
 // Helpers for tests only: resources whose stored form is easy to write down.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "base/result.h"
 #include "state/object.h"
 #include "state/resource.h"
+#include "state/wire_text.h"
 
 namespace berth::state::testing {
 
@@ -27,6 +30,50 @@ inline WireText Wire(std::string_view body) {
   return wire;
 }
 
+inline constexpr std::string_view kRecordUid = "c0ffee00-0123-4567-89ab-000000000001";
+
+/// What differs from one record of an address to the next.
+struct Record {
+  std::string_view name = "10.0.0.1";
+  std::string_view uid = kRecordUid;
+  std::string_view time = "2026-11-15T17:17:39Z";
+  std::string_view name_space = "default";
+  std::string_view owner = "web-12345";
+};
+
+/// As a codec would make it, without marks.
+inline WireText RecordWire(const Record& record) {
+  WireText wire;
+  wire.text = R"({"kind":"IPAddress","apiVersion":"networking.k8s.io/v1",)";
+  wire.metadata_at = wire.text.size();
+  wire.text.append(R"("metadata":{"name":")").append(record.name);
+  wire.text.append(R"(","uid":")").append(record.uid).append(R"(","resourceVersion":")");
+  wire.version_at = wire.text.size();
+  wire.text.append(R"(","creationTimestamp":")").append(record.time);
+  wire.text += R"(","labels":{"ipaddress.kubernetes.io/ip-family":"IPv4",)"
+               R"("ipaddress.kubernetes.io/managed-by":"ipallocator.k8s.io"})";
+  wire.managed_at = wire.text.size();
+  wire.text += R"(,"managedFields":[{"manager":"berth","operation":"Update",)"
+               R"("apiVersion":"networking.k8s.io/v1","time":")";
+  wire.text.append(record.time);
+  wire.text +=
+      R"(","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:labels":{".":{},)"
+      R"("f:ipaddress.kubernetes.io/ip-family":{},"f:ipaddress.kubernetes.io/managed-by":{}}},)"
+      R"("f:spec":{"f:parentRef":{".":{},"f:name":{},"f:namespace":{},"f:resource":{}}}}}])";
+  wire.managed_size = wire.text.size() - wire.managed_at;
+  wire.text.append(R"(},"spec":{"parentRef":{"resource":"services","namespace":")");
+  wire.text.append(record.name_space).append(R"(","name":")").append(record.owner);
+  wire.text += R"("}}})";
+  return wire;
+}
+
+/// The members in which records differ.
+inline void MarkRecord(WireText& wire) {
+  static constexpr std::array<std::string_view, 5> kMembers = {"name", "uid", "creationTimestamp",
+                                                               "namespace", "name"};
+  MarkOwn(wire, kMembers);
+}
+
 /// What is stored for it; a value that does not begin like this cannot be decoded.
 inline std::string Stored(std::string_view body) { return "ok:" + std::string(body); }
 
@@ -39,7 +86,8 @@ inline base::Result<WireText> Decode(std::string_view stored) {
 
 /// The body that an object was made of.
 inline std::string Body(const Object& object) {
-  const std::string_view text = object.TextWithoutManagedFields();
+  std::string room;
+  const std::string_view text = object.TextWithoutManagedFields(room);
   const size_t at = text.rfind("\"spec\":\"") + 8;
   return std::string(text.substr(at, text.size() - at - 2));
 }

@@ -36,8 +36,10 @@ bool IsTime(std::string_view text) {
   return true;
 }
 
-/// Where the next time begins, npos if there is none. Few other bytes are a Z.
+}  // namespace
+
 size_t FindTime(std::string_view text, size_t from) {
+  // Few other bytes are a Z.
   for (size_t z = text.find('Z', from); z != std::string_view::npos; z = text.find('Z', z + 1)) {
     if (z + 1 < from + kBefore.size() + kTimeSize) continue;
     const size_t at = z + 1 - kTimeSize;
@@ -48,8 +50,6 @@ size_t FindTime(std::string_view text, size_t from) {
   }
   return std::string_view::npos;
 }
-
-}  // namespace
 
 TextWithGaps TakeTimesOut(std::string_view text) {
   std::array<size_t, kMostTimes> begins;

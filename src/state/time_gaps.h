@@ -22,6 +22,9 @@ struct TextWithGaps {
   std::string times;  // Of kTimeSize each.
 };
 
+/// Where the next time begins; npos: there is none.
+size_t FindTime(std::string_view text, size_t from);
+
 TextWithGaps TakeTimesOut(std::string_view text);
 
 /// How many bytes of times belong to it.

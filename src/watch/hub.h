@@ -36,7 +36,7 @@ struct Scope {
 
   bool Has(const state::Object& object) const {
     if (kind == Kind::kAll) return object.Resource() == resource;
-    return kind == Kind::kObject ? object.Key() == key : object.Key().starts_with(key);
+    return kind == Kind::kObject ? object.KeyIs(key) : object.KeyStartsWith(key);
   }
 };
 

@@ -7,12 +7,9 @@ namespace berth::watch {
 namespace {
 
 /// The scopes an object is in, widest first: its resource, its namespace.
-std::pair<std::string_view, std::string_view> ScopesOf(const state::Object& object) {
-  std::string_view parent = object.Key();
-  parent.remove_suffix(object.Name().size());
-  std::string_view all = parent;
-  if (!object.Namespace().empty()) all.remove_suffix(object.Namespace().size() + 1);
-  return {all, parent};
+std::pair<std::string_view, std::string_view> ScopesOf(const state::Object& object,
+                                                       std::string_view key) {
+  return {object.Prefix().Text(), key.substr(0, key.size() - object.Name().size())};
 }
 
 }  // namespace
@@ -24,10 +21,11 @@ void Ring::Append(std::vector<EventPtr> events, std::vector<SubscriptionPtr>& wa
   for (EventPtr& event : events) {
     if (!groups_.empty()) {
       const state::Object& object = *event->Last();
-      const auto [all, parent] = ScopesOf(object);
+      const std::string key = object.Key();
+      const auto [all, parent] = ScopesOf(object, key);
       Wake(all, passed, next, wakes);
       if (parent != all) Wake(parent, passed, next, wakes);
-      Wake(object.Key(), passed, next, wakes);
+      Wake(key, passed, next, wakes);
     }
     Add(std::move(event));
   }

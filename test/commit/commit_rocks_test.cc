@@ -45,7 +45,7 @@ struct Server {
     Picture picture;
     const state::SnapshotPtr snapshot = follower.Current();
     for (state::Cursor at = snapshot->Seek(""); at.Valid(); at.Next()) {
-      picture[std::string(at.Get()->Key())] = {at.Get()->Revision(), Body(*at.Get())};
+      picture[at.Get()->Key()] = {at.Get()->Revision(), Body(*at.Get())};
     }
     return picture;
   }

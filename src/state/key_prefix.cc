@@ -1,0 +1,46 @@
+#include "state/key_prefix.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "base/mutex.h"
+
+namespace berth::state {
+namespace {
+
+/// Texts stay where they are for ever; who has a number has seen its text written.
+struct Table {
+  base::Mutex mutex;
+  size_t count GUARDED_BY(mutex) = 0;
+  std::array<std::string_view, KeyPrefix::kMost> texts = {};
+};
+
+Table& Prefixes() {
+  static auto& table = *new Table();
+  return table;
+}
+
+uint16_t NumberOf(std::string_view text) {
+  Table& table = Prefixes();
+  base::MutexLock lock(table.mutex);
+  const auto end = table.texts.begin() + static_cast<ptrdiff_t>(table.count);
+  const auto found = std::find(table.texts.begin(), end, text);
+  if (found == end) {
+    if (table.count == KeyPrefix::kMost) std::abort();
+    *found = *new std::string(text);
+    ++table.count;
+  }
+  return static_cast<uint16_t>(found - table.texts.begin());
+}
+
+}  // namespace
+
+KeyPrefix::KeyPrefix(std::string_view text) : number_(NumberOf(text)) {}
+
+std::string_view KeyPrefix::Text() const {
+  return number_ < kMost ? Prefixes().texts[number_] : std::string_view();
+}
+
+}  // namespace berth::state
