@@ -196,6 +196,18 @@ class FamilyRules {
   FieldErrors errors_;
 };
 
+/// The address that the Service has cannot be its second one as well: it is taken, as upstream says
+/// before it looks at anything else.
+void CheckOwnAddress(FieldErrors& errors, const codec::Value& service, const codec::Value& old) {
+  const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
+  const codec::Array& had = ArrayAt(old, "spec", "clusterIPs");
+  if (IsExternalName(old) || IsHeadless(old) || ips.size() != 2 || had.size() != 1) return;
+  if (Text(&ips[1]).empty() || Text(&ips[1]) != Text(&had[0])) return;
+  errors.Invalid(
+      Path("spec.clusterIPs"), ips,
+      fmt::format("failed to allocate IP {}: provided IP is already allocated", Text(&had[0])));
+}
+
 }  // namespace
 
 FieldErrors InitServiceFamilies(codec::Value& service, const codec::Value* old,
@@ -209,7 +221,9 @@ FieldErrors InitServiceFamilies(codec::Value& service, const codec::Value* old,
     return {};
   }
   if (!dual_stack && configured.size() > 1) configured = configured.first(1);
-  return FamilyRules(service, old, configured).Run();
+  FieldErrors errors = FamilyRules(service, old, configured).Run();
+  if (old != nullptr && errors.empty()) CheckOwnAddress(errors, service, *old);
+  return errors;
 }
 
 }  // namespace berth::rules

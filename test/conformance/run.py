@@ -50,11 +50,9 @@ NEEDS = {
     "writing ServiceCIDRs": lambda scenario: any(
         "/servicecidrs" in step.get("path", "") and step.get("method") != "GET"
         for step in scenario.steps),
-    "addresses and node ports": lambda scenario: bool(
-        re.search(r"<(?:ip4|ip6|port):|already allocated|failed to allocate|ipallocator",
-                  scenario.answers) or
-        any(step.get("path", "").endswith("/default/services/kubernetes")
-            for step in scenario.steps)),
+    # With a number shared as DIFFERENCES.md 8 has it, the PUT that names it changes nothing, nor
+    # does the next one that leaves it out: their recorded versions are those of two changes.
+    "what it contradicts": lambda scenario: scenario.name == "nodeport-update-sharing",
 }
 
 
