@@ -343,7 +343,7 @@ class RestartTest(Case):
         wait_for(Client(self, again, "shop").gone)
         self.assertEqual(again.call("GET", f"{NAMESPACES}/shop/services").json["items"], [])
         stays = Client(self, again, "default")
-        self.assertEqual(stays.names(), ["a", "b"])
+        self.assertEqual(stays.names(), ["a", "b", "kubernetes"])
         stays.release("b")
         stays.wait_until_left()
         self.assertEqual(again.terminate(), 0)
