@@ -66,10 +66,11 @@ TEST_F(ProtobufTest, Writes) {
   EXPECT_EQ(tried.code, 201);
   EXPECT_FALSE(codec::HasAt(Object(tried.body, api::kServiceKind), "metadata", "resourceVersion"));
 
+  const std::string before = Now();
   const Reply gone = Delete(Services() + "/a", {}, with);
   EXPECT_EQ(gone.code, 200);
   EXPECT_EQ(codec::StringAt(Object(gone.body, api::kServiceKind), "metadata", "resourceVersion"),
-            Now())
+            std::to_string(std::stoll(before) + 1))
       << "the revision of the deletion";
   PutService("c");
   PutService("d");

@@ -32,14 +32,14 @@ TEST_F(ProtobufWatchTest, TheWholeLifeOfAWatch) {
                          {"annotations", codec::Object{{"k8s.io/initial-events-end", "true"}}}}}}));
   PutService("a", "'v':'2'");
   const std::string changed = GetProto(Services() + "/a").body;
-  Delete(Services() + "/a");
+  const std::string deletion = Delete(Services() + "/a").Version();
   events = Events(watch);
   ASSERT_THAT(events, SizeIs(2));
   EXPECT_EQ(events[0].type, "MODIFIED");
   EXPECT_EQ(events[0].object, changed);
   EXPECT_EQ(events[1].type, "DELETED");
   const codec::Value last = Object(events[1].object, api::kServiceKind);
-  EXPECT_EQ(codec::StringAt(last, "metadata", "resourceVersion"), Now());
+  EXPECT_EQ(codec::StringAt(last, "metadata", "resourceVersion"), deletion);
   EXPECT_EQ(codec::StringAt(last, "metadata", "labels", "v"), "2");
   Advance(std::chrono::seconds(61));
   events = Events(watch);

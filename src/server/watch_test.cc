@@ -55,14 +55,15 @@ TEST_F(WatchTest, WithoutARevisionWhatIsThereComesFirst) {
 }
 
 TEST_F(WatchTest, ARevisionOfTheFutureIsWaitedFor) {
+  PutService("a");
   const std::string after = std::to_string(std::stoll(Now()) + 2);
   Stream watch = Watch("resourceVersion=" + after);
   EXPECT_THAT(watch.Lines(), IsEmpty());
-  PutService("a");
-  PutService("b");
+  PutService("a", "'v':'1'");
+  EXPECT_EQ(PutService("a", "'v':'2'"), after);
   EXPECT_THAT(watch.Lines(), IsEmpty());
-  const std::string third = PutService("c");
-  EXPECT_THAT(watch.Lines(), ElementsAre("ADDED c@" + third));
+  const std::string third = PutService("a", "'v':'3'");
+  EXPECT_THAT(watch.Lines(), ElementsAre("MODIFIED a@" + third));
 }
 
 TEST_F(WatchTest, TooOldARevisionIsAnErrorEventAndTheEnd) {
@@ -289,6 +290,7 @@ TEST_F(WatchTest, InitialEventsEndWithAMarkedBookmark) {
 }
 
 TEST_F(WatchTest, InitialEventsOfTheFutureAreWaitedForALittle) {
+  PutService("a");
   const std::string next = std::to_string(std::stoll(Now()) + 1);
   const std::string line = "GET " + Services() +
                            "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&"
@@ -299,16 +301,16 @@ TEST_F(WatchTest, InitialEventsOfTheFutureAreWaitedForALittle) {
   Advance(std::chrono::milliseconds(3100));
   EXPECT_EQ(Answer(late).code, 504);
   const uint32_t in_time = Send(line);
-  PutService("a");
+  PutService("a", "'v':'2'");
   Stream watch(Answer(in_time));
   EXPECT_THAT(watch.Lines(), ElementsAre("ADDED a@" + next, "BOOKMARK @" + next));
 }
 
 TEST_F(WatchTest, TablesHaveTheirColumnsOnce) {
-  PutService("a");
+  std::vector<std::string> versions = {PutService("a")};
   Stream watch = Watch("", {.accept = kTable});
-  PutService("b");
-  Remove("b");
+  versions.push_back(PutService("b"));
+  versions.push_back(Remove("b"));
   const std::vector<codec::Value> events = watch.Events();
   ASSERT_THAT(events, SizeIs(3));
   for (size_t i = 0; i < events.size(); ++i) {
@@ -320,8 +322,7 @@ TEST_F(WatchTest, TablesHaveTheirColumnsOnce) {
     ASSERT_THAT(rows, SizeIs(1));
     EXPECT_EQ(*codec::ArrayAt(rows[0], "cells")[0].AsString(), i == 0 ? "a" : "b");
     EXPECT_EQ(codec::StringAt(rows[0], "object", "kind"), "PartialObjectMetadata");
-    EXPECT_EQ(codec::StringAt(rows[0], "object", "metadata", "resourceVersion"),
-              std::to_string(std::stoll(Now()) - 2 + static_cast<int64_t>(i)));
+    EXPECT_EQ(codec::StringAt(rows[0], "object", "metadata", "resourceVersion"), versions[i]);
   }
   EXPECT_EQ(codec::StringAt(events[2], "type"), "DELETED");
 }

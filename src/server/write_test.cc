@@ -17,7 +17,12 @@ using ::testing::StartsWith;
 constexpr const char* kYaml = "application/yaml";
 constexpr const char* kProtobuf = "application/vnd.kubernetes.protobuf";
 
-using WriteTest = ServerTest;
+class WriteTest : public ServerTest {
+ protected:
+  static std::string After(const std::string& version, int64_t count) {
+    return std::to_string(std::stoll(version) + count);
+  }
+};
 
 TEST_F(WriteTest, CreateUpdateAndDeleteAnswerWithTheObject) {
   const Reply made = Post(Services(), ServiceBody("a"));
@@ -37,7 +42,8 @@ TEST_F(WriteTest, CreateUpdateAndDeleteAnswerWithTheObject) {
   const Reply gone = Delete(Services() + "/a");
   EXPECT_EQ(gone.code, 200);
   EXPECT_EQ(gone.Text("kind"), "Service");
-  EXPECT_EQ(gone.Version(), Now()) << "the revision of the deletion";
+  EXPECT_EQ(gone.Version(), After(put.Version(), 1)) << "the revision of the deletion";
+  EXPECT_EQ(Now(), After(put.Version(), 2)) << "and then its address is free";
   const Reply missing = Get(Services() + "/a");
   EXPECT_EQ(missing.code, 404);
   EXPECT_EQ(missing.body, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
@@ -313,10 +319,11 @@ TEST_F(WriteTest, WhoAsksInTheOldWayToWaitIsToldThatItTakesLonger) {
     EXPECT_EQ(Delete(Services() + "/a", "{'orphanDependents':false}").code,
               finalizers == std::string("[]") ? 200 : 202);
   }
+  const std::string before = Now();
   const Reply last = Put(Services() + "/a", ServiceBody("a", "'last':'word'"));
   EXPECT_EQ(last.code, 200);
   EXPECT_THAT(last.body, HasSubstr("\"labels\":{\"last\":\"word\"}"));
-  EXPECT_EQ(last.Version(), std::to_string(std::stoll(Now()) - 1)) << "not that of the deletion";
+  EXPECT_EQ(last.Version(), After(before, 1)) << "not that of the deletion";
   EXPECT_EQ(Get(Services() + "/a").code, 404);
 }
 
