@@ -170,6 +170,29 @@ class Verbs:
             out.write(content if isinstance(content, str) else json.dumps(content))
         return path
 
+    def edit(self, *scripts, resource="svc/web", flags=()):
+        """kubectl edit with an editor that runs one script of sed after the other. Also returns
+        what the editor was shown, each time."""
+        folder = os.path.join(self.folder, self.namespace)
+        os.makedirs(folder, exist_ok=True)
+        for number, script in enumerate(scripts):
+            with open(os.path.join(folder, f"{number}.sed"), "w", encoding="utf-8") as out:
+                out.write(script)
+        editor = self.file("editor.sh", f"""#!/bin/sh
+cd {folder}
+count=$(ls shown.* 2>/dev/null | wc -l)
+cp "$1" shown.$count
+test -e $count.sed && sed -i -f $count.sed "$1"
+""")
+        os.chmod(editor, 0o755)
+        done = self.run_it("edit", resource, *flags, env={"KUBE_EDITOR": editor})
+        shown = []
+        for name in sorted(name for name in os.listdir(folder) if name.startswith("shown.")):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                shown.append(file.read())
+            os.remove(os.path.join(folder, name))
+        return done, shown
+
     def follow(self, *args):
         """A kubectl that watches, and a function for what it has printed so far. It watches when
         this returns."""
