@@ -188,11 +188,12 @@ class MatrixTest(Audits, SharedServerCase):
 
     def change(self, before, after, sent, outcome):
         old = self.old(before)
-        ports = [{field: value for field, value in port.items()
-                  if field != "nodePort" or sent == "kept"} for port in old["spec"].get("ports", [])]
-        new = self.done("PUT", f"{SERVICES}/web", {
-            **form("web", after), "spec": {**form("web", after)["spec"],
-                                           **({"ports": ports} if ports else {})}})
+        body = form("web", after)
+        if "ports" in old["spec"]:
+            body["spec"]["ports"] = [
+                {field: value for field, value in port.items()
+                 if field != "nodePort" or sent == "kept"} for port in old["spec"]["ports"]]
+        new = self.done("PUT", f"{SERVICES}/web", body)
         now = node_ports(new)
         if outcome == "same":
             self.assertEqual(now, node_ports(old))
