@@ -296,4 +296,10 @@ bool Allocations::IsHeld(const PoolValue& value) const {
   return pools_[static_cast<size_t>(value.pool)].pool.IsHeld(value.value);
 }
 
+std::string Allocations::RangeOf(const PoolValue& value) const {
+  base::MutexLock lock(mutex_);
+  const alloc::Pool::Range* range = pools_[static_cast<size_t>(value.pool)].pool.Find(value.value);
+  return range == nullptr ? std::string() : range->text;
+}
+
 }  // namespace berth::commit

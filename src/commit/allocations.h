@@ -117,6 +117,8 @@ class Allocations final : public state::Listener {
   };
   std::vector<RangeState> Ranges() const EXCLUDES(mutex_);
   bool IsHeld(const PoolValue& value) const EXCLUDES(mutex_);
+  /// "10.96.0.0/16": of the first range that has the value; empty: none has it.
+  std::string RangeOf(const PoolValue& value) const EXCLUDES(mutex_);
 
   void OnBatch(const std::vector<state::Change>& changes, int64_t revision) override
       EXCLUDES(mutex_);

@@ -39,6 +39,7 @@ void Sequencer::Impl::Attempt(const OpPtr& op, Ops& ready) {
     // Nothing will compare what this answer depends on, so it must be current.
     const bool may_be_old = follower_.AsksStore() || !follower_.Ready();
     if (may_be_old && !op->verified) return Verify(op);
+    if (refusal && refusal->answered && !op->write.dry_run) refusal->answered();
     base::Result<Written> result =
         refusal ? base::Result<Written>(tl::unexpected(std::move(refusal->error))) : Foresee(*op);
     Settle(*op, false);

@@ -79,6 +79,8 @@ struct Refusal {
   base::Error error;
   /// Calls back when it is worth deciding again; false: it is by now. Empty: it holds.
   std::function<bool(std::function<void()> again)> wait = {};
+  /// Called when it has become the answer to a write that was no dry-run, for who counts them.
+  std::function<void()> answered = {};
 };
 
 /// From the object as it is (null: there is none) to what shall be. Run again when the object has

@@ -15,6 +15,7 @@
 #include "codec/value.h"
 #include "commit/allocations.h"
 #include "commit/write.h"
+#include "obs/allocator_metrics.h"
 #include "registry/records.h"
 #include "rules/service_claims.h"
 
@@ -22,9 +23,9 @@ namespace berth::registry {
 
 class Addresses {
  public:
-  /// `allocations` must outlive it.
+  /// All must outlive it; `metrics` may be null.
   Addresses(commit::Allocations& allocations, const RecordRows& rows, const base::Clock& clock,
-            const base::SeededRandom& random);
+            const base::SeededRandom& random, obs::AllocatorMetrics* metrics = nullptr);
 
   /// What a write puts and deletes beside the Service itself. To be added to its decision, which
   /// settles it.
@@ -52,14 +53,27 @@ class Addresses {
  private:
   using Granted = commit::Allocations::Grant;
 
-  void Take(const codec::Value& service, const rules::ServiceClaims& claims, const Granted& grant,
+  /// A grant on its way, and what is counted of it when it is committed.
+  struct Planned {
+    Granted grant;
+    std::vector<bool> given;  // Of each take: asked for by its value.
+    base::SteadyTime begin;
+  };
+
+  commit::Refusal Deny(const codec::Value& service, const rules::ServiceClaims& claims,
+                       const std::vector<commit::Claim>& wanted,
+                       commit::Allocations::Denial denial) const;
+  void Take(const codec::Value& service, const rules::ServiceClaims& claims, const Planned& planned,
             Plan& plan) EXCLUDES(mutex_);
-  Plan Give(Granted grant) const;
+  Plan Give(Planned planned) const;
+  void CountTaken(const Planned& planned) const;
+  void CountDenied(const commit::Claim& claim, bool full) const;
   std::string NewUid() EXCLUDES(mutex_);
 
   commit::Allocations& allocations_;
   const RecordRows rows_;
   const base::Clock& clock_;
+  obs::AllocatorMetrics* const metrics_;
 
   base::Mutex mutex_;
   base::SeededRandom random_ GUARDED_BY(mutex_);

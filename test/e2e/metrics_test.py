@@ -18,7 +18,7 @@ NAMESPACES = "/api/v1/namespaces"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 SERVICES = "/api/v1/namespaces/default/services"
 # Whether Services get addresses, and these are counted.
-ALLOCATES = False
+ALLOCATES = True
 
 
 class Scrape:

@@ -87,7 +87,7 @@ struct Node::Parts {
             registry::MakeRecordReader(registry::RecordRowsOf(kinds), GatesOf(options.settings)),
             base::SeededRandom::FromKernel()),
         addresses(allocations, registry::RecordRowsOf(kinds), clock,
-                  base::SeededRandom::FromKernel()),
+                  base::SeededRandom::FromKernel(), &allocator_metrics),
         follower(*engine, resources, {&allocations, &hub},
                  {.shared_store = options.shared, .same = SameApartFromSlot}, clock, log),
         workers(kWorkerThreads, kMaxWaitingWork),
@@ -126,6 +126,7 @@ struct Node::Parts {
             log, clock) {
     api.AddPath(kSnapshotPath, [this](const server::CallPtr& call) { snapshots.Serve(call); });
     options.writes.AddTo(metrics);
+    allocator_metrics.AddTo(metrics);
     AddNodeMetrics({.engine = *engine,
                     .kinds = kinds,
                     .follower = follower,
@@ -199,6 +200,7 @@ struct Node::Parts {
   const state::Past past;
   watch::Hub hub;
   commit::Allocations allocations;
+  obs::AllocatorMetrics allocator_metrics{[this] { return FillOf(allocations.Ranges()); }};
   registry::Addresses addresses;
   state::Follower follower;
   server::Workers workers;
