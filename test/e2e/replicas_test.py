@@ -224,9 +224,10 @@ class FailureTest(Case):
         self.assertEqual(again.call("GET", f"{SERVICES}/meanwhile").body,
                          self.two.call("GET", f"{SERVICES}/meanwhile").body)
         self.assertEqual(again.call("POST", SERVICES, service("after")).code, 201)
-        wait_for(lambda: len(watch.events) == 4)
-        self.assertEqual(watch.seen(), [("ADDED", "before"), ("ADDED", "meanwhile"),
-                                        ("DELETED", "before"), ("ADDED", "after")])
+        wait_for(lambda: len(watch.events) == 5)
+        self.assertEqual(watch.seen(), [("ADDED", "kubernetes"), ("ADDED", "before"),
+                                        ("ADDED", "meanwhile"), ("DELETED", "before"),
+                                        ("ADDED", "after")])
         # One that is told to end does so, and the other stays.
         self.assertEqual(again.terminate(), 0)
         self.assertEqual(self.two.call("GET", "/readyz").code, 200)
