@@ -293,7 +293,7 @@ class AllocatorTest(MetricsCase):
             self.service(server, f"more{number}")
         now = self.values(server)
         self.assertEqual(now["ips available"], 0)
-        self.service(server, "late", code=422)
+        self.service(server, "late", code=500)
         now = self.check_change(server, now, ips_dynamic_allocation_errors=1)
         self.assertEqual(server.call("DELETE", f"{SERVICES}/a").code, 200)
         self.check_change(server, now, ips_allocated=-1, ips_available=1)
@@ -313,7 +313,7 @@ class AllocatorTest(MetricsCase):
         self.service(server, "c", code=422, type="NodePort",
                      ports=[{"port": 80, "nodePort": 30001}])
         now = self.check_change(server, now, ports_static_allocation_errors=1)
-        self.service(server, "c", code=422, type="NodePort",
+        self.service(server, "c", code=500, type="NodePort",
                      ports=[{"name": name, "port": port} for name, port in (("x", 1), ("y", 2))])
         now = self.check_change(server, now, ports_dynamic_allocation_errors=1)
         self.assertEqual(server.call("DELETE", f"{SERVICES}/b").code, 200)
