@@ -43,6 +43,7 @@ state::WireText ToWireText(const Row& row, const codec::Value& object, std::stri
     text.protobuf = codec::EncodeProto(object, *kind.message, {.for_storage = true});
   }
   text.hidden = hidden;
+  state::MarkOwn(text, row.strategy.own_members);
   return text;
 }
 
@@ -91,7 +92,8 @@ Kinds::Kinds() {
   add(api::kServiceCidrKind, "/registry/servicecidrs/", ServiceCidrStrategy());
   add(api::kIpAddressKind, "/registry/ipaddresses/", IpAddressStrategy());
   add(api::kNodePortRangeKind, "/registry/allocation.berth.io/nodeportranges/", {}).served = false;
-  add(api::kNodePortKind, "/registry/allocation.berth.io/nodeports/", {}).served = false;
+  add(api::kNodePortKind, "/registry/allocation.berth.io/nodeports/", NodePortStrategy()).served =
+      false;
   for (const Row& row : rows_) {
     if (!row.served) continue;
     for (const View& view : row.views) views_.push_back(view.kind);

@@ -79,6 +79,8 @@ struct Strategy {
   /// What is stored with an object and shown to nobody: taken out of it, and put back.
   std::string (*hide)(codec::Value&) = nullptr;
   void (*reveal)(codec::Value&, std::string_view hidden) = nullptr;
+  /// In which members its objects differ, if there are very many of them (state::MarkOwn).
+  std::span<const std::string_view> own_members = {};
   /// Why clients cannot write it; empty: they can.
   std::string_view read_only = {};
   bool name_as_given = false;          // generateName is the name, nothing is added.
@@ -156,5 +158,6 @@ Strategy EventStrategy();
 Strategy LeaseStrategy();
 Strategy ServiceCidrStrategy();
 Strategy IpAddressStrategy();
+Strategy NodePortStrategy();
 
 }  // namespace berth::registry

@@ -1,4 +1,7 @@
 // Addresses and their ranges: the rules of src/rules, put together as rows.
+#include <array>
+#include <string_view>
+
 #include "codec/read.h"
 #include "registry/kinds.h"
 #include "rules/ip_address.h"
@@ -39,7 +42,18 @@ Strategy IpAddressStrategy() {
   strategy.objection = ObjectionOfParent;
   strategy.hide = rules::TakeInternalAnnotations;
   strategy.reveal = rules::PutInternalAnnotations;
+  static constexpr std::array<std::string_view, 5> kOwn = {"name", "uid", "creationTimestamp",
+                                                           "namespace", "name"};
+  strategy.own_members = kOwn;
   strategy.name_as_given = true;
+  return strategy;
+}
+
+Strategy NodePortStrategy() {
+  static constexpr std::array<std::string_view, 6> kOwn = {"name",      "uid",  "creationTimestamp",
+                                                           "namespace", "name", "uid"};
+  Strategy strategy;
+  strategy.own_members = kOwn;
   return strategy;
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <string>
 
 #include "codec/protobuf.h"
@@ -84,6 +86,37 @@ TEST_F(PictureTest, ServicesMadeAlikeShareTheirManagedFields) {
   const size_t first = make("a");
   store_.clock.Advance(std::chrono::hours(1));
   EXPECT_LT(make("b") + 200, first);
+}
+
+/// The most that an object of a resource takes.
+size_t MostBytes(const state::Snapshot& snapshot, const std::string& prefix) {
+  size_t most = 0;
+  for (state::Cursor at = snapshot.Seek(prefix); at.Valid(); at.Next()) {
+    most = std::max(most, at.Get()->Bytes());
+  }
+  return most;
+}
+
+TEST_F(PictureTest, RecordsTakeLittle) {
+  constexpr size_t kServices = 50;
+  for (size_t i = 0; i < kServices; ++i) {
+    const std::string name = "cart-" + std::to_string(i);
+    Must(Create(Service(""), "{'metadata':{'name':'" + name +
+                                 "'},'spec':{'type':'NodePort','ports':[{'port':80}]}}"));
+    store_.clock.Advance(std::chrono::seconds(1));
+  }
+  // The same when they are read from the store.
+  state::Follower again(*store_.engine, resources_, {}, state::FollowerOptions(), store_.clock,
+                        store_.log);
+  while (again.Pump()) {
+  }
+  for (const state::Follower* follower : {follower_.get(), &again}) {
+    for (const api::Kind* kind : {&api::kIpAddressKind, &api::kNodePortKind}) {
+      const std::string& prefix = kinds_.FindRow(*kind)->prefix;
+      EXPECT_EQ(follower->Current()->Count(prefix), kServices) << prefix;
+      EXPECT_LT(MostBytes(*follower->Current(), prefix), 160u) << prefix;
+    }
+  }
 }
 
 TEST_F(PictureTest, ReplacingKeepsUnknownFields) {
