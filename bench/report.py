@@ -2,8 +2,8 @@
 """Runs the benchmark programs and prints their figures beside their bars.
 
 Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names: those of
-alloc_bench, store/embedded, store/etcd, store/watch and store/open, and api/get, api/create, api/list,
-api/watch and api/start.
+alloc_bench, store/embedded, store/etcd, store/watch and store/open, api/get, api/create, api/list,
+api/watch and api/start, and services/create, services/churn, services/growth and services/etcd.
 Each benchmark of the index runs several times, interleaved with the others; the best run is shown,
 because noise only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a
 person to read.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 import api_report
+import services_report
 import store_report
 
 REPETITIONS = 7
@@ -99,6 +100,7 @@ def main():
         print_builds(results)
     store_report.report(build / "bench", re.compile(pattern))
     api_report.report(build.resolve(), re.compile(pattern))
+    services_report.report(build.resolve(), re.compile(pattern))
 
 
 if __name__ == "__main__":
