@@ -128,6 +128,7 @@ constexpr Kind kNodePortKind{.group = "allocation.berth.io",
                              .short_names = kNp,
                              .verbs = kAllVerbs,
                              .namespaced = false,
+                             .has_status = true,
                              .has_protobuf = false,
                              .message = &kNodePort};
 
