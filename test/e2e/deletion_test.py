@@ -345,7 +345,7 @@ class RestartTest(Case):
         stays = Client(self, again, "default")
         self.assertEqual(stays.names(), ["a", "b", "kubernetes"])
         stays.release("b")
-        stays.wait_until_left()
+        stays.wait_until_left("kubernetes")
         self.assertEqual(again.terminate(), 0)
 
 
