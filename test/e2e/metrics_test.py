@@ -17,8 +17,6 @@ SCRAPER = "scrape-token"
 NAMESPACES = "/api/v1/namespaces"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 SERVICES = "/api/v1/namespaces/default/services"
-# Whether Services get addresses, and these are counted.
-ALLOCATES = True
 
 
 class Scrape:
@@ -130,8 +128,6 @@ class TextTest(MetricsCase):
     def documented(self):
         text = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
         rows = re.findall(r"^\| `(\w+)` \| (\w+) \| (.*?) ?\| .+ \|$", text, re.M)
-        if not ALLOCATES:
-            rows = [row for row in rows if "_allocator_" not in row[0]]
         names = [name for name, _, _ in rows]
         self.assertEqual(len(names), len(set(names)), "a metric is there twice")
         return {name: (kind, set(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
@@ -227,7 +223,6 @@ class ValuesTest(MetricsCase):
         self.assertEqual(self.scrape(server).value("apiserver_request_total", **watches), 1)
 
 
-@unittest.skipUnless(ALLOCATES, "Services get no addresses yet")
 class AllocatorTest(MetricsCase):
     CIDR = "10.0.0.0/28"
     FLAGS = ("--service-cluster-ip-range", CIDR, "--service-node-port-range", "30000-30003")
