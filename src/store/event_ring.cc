@@ -91,7 +91,7 @@ class EventRing::State {
 
   void Add(std::vector<EventPtr> events) REQUIRES(mutex_);
   /// Takes out what the budget has no room for.
-  std::vector<EventPtr> Evict() REQUIRES(mutex_);
+  std::vector<EventPtr> Evict(size_t budget) REQUIRES(mutex_);
   /// Disarms the group's cursors and adds their wakes.
   void Take(Group& group, Wakes& wakes) REQUIRES(mutex_);
   Wakes TakeAll() REQUIRES(mutex_);
@@ -163,9 +163,9 @@ void EventRing::State::Add(std::vector<EventPtr> events) {
   }
 }
 
-std::vector<EventPtr> EventRing::State::Evict() {
+std::vector<EventPtr> EventRing::State::Evict(size_t budget) {
   std::vector<EventPtr> evicted;
-  while (bytes_ > budget_ && events_.size() > 1) {
+  while (bytes_ > budget && events_.size() > 1) {
     bytes_ -= BytesOf(*events_.front());
     floor_ = events_.front()->revision;
     evicted.push_back(std::move(events_.front()));
@@ -309,10 +309,16 @@ void EventRing::AppendShared(std::vector<EventPtr> events, Revision head, bool w
       if (met) state_->Take(group, wakes);
     }
     state_->Add(std::move(events));
-    evicted = state_->Evict();
+    evicted = state_->Evict(state_->budget_);
     state_->head_ = std::max(state_->head_, head);
   }
   CallAll(wakes);
+}
+
+void EventRing::Shrink(size_t bytes) {
+  std::vector<EventPtr> evicted;
+  base::MutexLock lock(state_->mutex_);
+  evicted = state_->Evict(bytes);
 }
 
 void EventRing::SetCompacted(Revision compacted) {

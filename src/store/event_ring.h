@@ -50,6 +50,10 @@ class EventRing {
   /// The same for events that are shared already.
   void AppendShared(std::vector<EventPtr> events, Revision head, bool wake_all = false);
 
+  /// Gives up the oldest events until no more than so many bytes are left; who still needs them
+  /// finds them in history.
+  void Shrink(size_t bytes);
+
   /// New watches from before `compacted` are expired. Running ones go on as long as the ring or
   /// history has what they need.
   void SetCompacted(Revision compacted);

@@ -251,6 +251,24 @@ TEST_F(EventRingHistory, ReadsHistoryUpToTheRingAndGoesOnThere) {
   }
 }
 
+TEST_F(EventRingHistory, AShrunkRingLosesNothing) {
+  const auto behind = ring_.Start({.after = {0}}, [] {});
+  for (int64_t i = 1; i <= 10; ++i) Append(i, "a");
+  EXPECT_LT(ring_.Floor().value, 5);
+  ring_.Shrink(0);
+  EXPECT_EQ(ring_.Floor().value, 9) << "the newest event stays";
+  std::vector<int64_t> seen;
+  while (seen.size() < 10) {
+    const Read read = Poll(*behind, 3);
+    ASSERT_FALSE(read.revisions.empty());
+    seen.insert(seen.end(), read.revisions.begin(), read.revisions.end());
+  }
+  EXPECT_EQ(seen, (std::vector<int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  ring_.Shrink(3000);
+  Append(11, "a");
+  EXPECT_EQ(Poll(*behind), (Read{{11}, 11}));
+}
+
 TEST_F(EventRingHistory, SkipsWhatDoesNotMatchInOnePoll) {
   for (int64_t i = 1; i <= 100; ++i) Append(i, i == 60 || i == 99 ? "wanted" : "other");
   for (const bool says_upto : {true, false}) {

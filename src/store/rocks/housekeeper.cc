@@ -18,6 +18,9 @@ constexpr size_t kPieceEvents = 20'000;
 /// Keys that are looked at and deleted at once.
 constexpr size_t kDueKeys = 1000;
 
+constexpr size_t kRestingRingBytes = size_t{256} << 10;
+constexpr uint64_t kWorthAFlush = uint64_t{2} << 20;
+
 }  // namespace
 
 Housekeeper::Housekeeper(const Parts& parts, Samples samples, std::chrono::milliseconds every)
@@ -53,6 +56,7 @@ void Housekeeper::Run() {
     GiveUp(now);
     Purge();
     Expire();
+    Rest(now.revision);
   }
 }
 
@@ -166,6 +170,29 @@ base::Result<Housekeeper::Piece> Housekeeper::FindPiece(Revision upto) const {
   }
   piece.upto = upto;
   return piece;
+}
+
+// Memory.
+
+/// A turn long nobody has written: what is in write buffers goes to files, and few events are kept
+/// beside the history that has them all. Little is not worth a file.
+void Housekeeper::Rest(Revision now) {
+  const bool quiet = now == std::exchange(seen_, now);
+  if (!quiet || rested_ == now) return;
+  rested_ = now;
+  parts_.ring.Shrink(kRestingRingBytes);
+  const auto loan = parts_.gate.Borrow();
+  if (!loan) return;
+  for (const Family family : {Family::kData, Family::kLog}) {
+    uint64_t bytes = 0;
+    rocksdb::ColumnFamilyHandle* const handle = (*loan)->Handle(family);
+    (*loan)->Db().GetIntProperty(handle, rocksdb::DB::Properties::kCurSizeActiveMemTable, &bytes);
+    if (bytes < kWorthAFlush) continue;
+    rocksdb::FlushOptions beside;
+    beside.wait = false;
+    const rocksdb::Status status = (*loan)->Db().Flush(beside, handle);
+    if (!status.ok()) parts_.log.Warn("cannot flush", {{"error", status.ToString()}});
+  }
 }
 
 // Expiry.

@@ -1,5 +1,6 @@
 // What the store does by itself, on a thread of its own, about once a second: deletes keys whose
-// time has come, and gives up history that is too old or too large.
+// time has come, gives up history that is too old or too large, and, when nobody writes, the memory
+// that only writing needed.
 //
 // Giving up history is two steps: the horizon is raised, durably, and from then on nobody may read
 // below it; then what only the past needed is deleted, in small pieces, each of which travels with
@@ -20,6 +21,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "store/event_ring.h"
 #include "store/rocks/committer.h"
 #include "store/rocks/database_gate.h"
 #include "store/rocks/key_index.h"
@@ -36,6 +38,7 @@ class Housekeeper {
     const KeyIndex& index;
     const Horizon& horizon;
     Committer& committer;
+    EventRing& ring;
     base::Logger& log;
     const base::Clock& clock;
   };
@@ -72,6 +75,9 @@ class Housekeeper {
   base::Result<Piece> FindPiece(Revision upto) const;
   bool Delete(Piece piece);
 
+  // Memory.
+  void Rest(Revision now);
+
   // Expiry.
   void Expire();
   base::Result<std::vector<DueKey>> FindDue(int64_t now) const;
@@ -89,6 +95,8 @@ class Housekeeper {
   // Of the thread alone.
   Samples samples_;
   Revision purged_;  // What events up to here left to delete is deleted.
+  Revision seen_;    // The newest one at the last turn.
+  Revision rested_;  // Memory was given up when this was the newest.
 
   std::thread thread_;  // Last: it uses all the others.
 };

@@ -19,8 +19,10 @@ tl::unexpected<base::Error> Failed(const std::string& directory, const rocksdb::
 }
 
 std::unique_ptr<rocksdb::Iterator> Rows(const Database& database, Family family) {
+  rocksdb::ReadOptions once;
+  once.fill_cache = false;
   return std::unique_ptr<rocksdb::Iterator>(
-      database.Db().NewIterator(rocksdb::ReadOptions(), database.Handle(family)));
+      database.Db().NewIterator(once, database.Handle(family)));
 }
 
 rocksdb::Status ReadNote(const Database& database, std::string_view name, std::string& value) {

@@ -146,6 +146,7 @@ Rocks::Rocks(RocksOptions options, const Seams& seams, Opened opened, base::Logg
                                           .index = *index_,
                                           .horizon = horizon_,
                                           .committer = *committer_,
+                                          .ring = ring_,
                                           .log = log,
                                           .clock = clock},
                        Samples(options_.history_age, options_.history_bytes, opened.state.samples,

@@ -130,6 +130,27 @@ TEST_F(RocksEngineTest, HistoryEndsAtItsSize) {
   EXPECT_EQ(Get("/kept").size(), 500'000U);
 }
 
+TEST_F(RocksEngineTest, WhenNobodyWritesWriteBuffersAreFilesAndWatchesGoOn) {
+  const auto watch = engine().StartWatch({.prefix = "/"}, [] {});
+  for (int i = 0; i < 30; ++i) Put(Numbered(i), std::string(100'000, 'x'));
+  const auto files = [this] {
+    size_t tables = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(options_.directory)) {
+      if (entry.path().extension() == ".sst") ++tables;
+    }
+    return tables;
+  };
+  EXPECT_TRUE(Eventually([&] { return files() > 0; })) << "three megabytes are worth a file";
+  std::vector<int64_t> seen;
+  while (seen.size() < 30) {
+    const auto batch = watch->Poll(7);
+    ASSERT_TRUE(batch && !batch->events.empty());
+    for (const EventPtr& event : batch->events) seen.push_back(event->revision.value);
+  }
+  EXPECT_EQ(seen.back(), CurrentNow(engine())->value);
+  EXPECT_EQ(Get(Numbered(3)).size(), 100'000U);
+}
+
 TEST_F(RocksEngineTest, WhatIsGivenUpIsDeleted) {
   for (int i = 0; i < 300; ++i) Put(Numbered(i % 10), std::to_string(i));
   for (int i = 0; i < 5; ++i) std::ignore = CommitNow(engine(), {.deletes = {Numbered(i)}});
