@@ -25,7 +25,21 @@ class Allocations::Ticket {
 Allocations::Allocations(RecordReader reader, const base::SeededRandom& random)
     : reader_(std::move(reader)), random_(random) {}
 
-Allocations::~Allocations() = default;
+/// Those who still wait are let go while there is something left that their tickets can leave.
+Allocations::~Allocations() {
+  Calls forgotten;
+  {
+    base::MutexLock lock(mutex_);
+    for (PoolState& state : pools_) {
+      for (auto& [ticket, call] : state.queue) forgotten.push_back(std::move(call));
+      for (auto& [value, flight] : state.flights) {
+        std::move(flight.waiting.begin(), flight.waiting.end(), std::back_inserter(forgotten));
+        flight.waiting.clear();
+      }
+      state.queue.clear();
+    }
+  }
+}
 
 // Planning.
 

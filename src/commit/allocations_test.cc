@@ -323,5 +323,31 @@ TEST_F(AllocationsTest, ANewRangeServesWhoWaits) {
   EXPECT_EQ(log, std::vector<std::string>{"a got one"});
 }
 
+TEST(AllocationsEnd, ThoseWhoWaitAreLetGo) {
+  // The call holds the ticket, as a write that waits does.
+  struct Writer {
+    Allocations::TicketPtr ticket;
+  };
+  auto writer = std::make_shared<Writer>();
+  const std::weak_ptr<Writer> gone = writer;
+  {
+    Allocations allocations(Reader(), base::SeededRandom(1));
+    const state::Resources resources = state::testing::MakeResources();
+    const auto object = state::Object::Make(*resources.Find("/registry/namespaces/r10.0.0.0_30"), 1,
+                                            state::testing::Wire(""));
+    allocations.OnReset({{.revision = 1, .object = object}}, 1);
+    const std::vector<Claim> two = {{.pool = PoolId::kIpv4}, {.pool = PoolId::kIpv4}};
+    Allocations::TicketPtr none;
+    const auto all = allocations.Plan(two, {}, none);
+    ASSERT_TRUE(all);
+    const std::vector<Claim> one = {{.pool = PoolId::kIpv4}};
+    const auto denied = allocations.Plan(one, {}, writer->ticket);
+    ASSERT_FALSE(denied);
+    EXPECT_TRUE(denied.error().wait([held = writer] {}));
+    writer.reset();
+  }
+  EXPECT_TRUE(gone.expired());
+}
+
 }  // namespace
 }  // namespace berth::commit
