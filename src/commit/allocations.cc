@@ -7,19 +7,20 @@ namespace berth::commit {
 
 using alloc::Outcome;
 
+/// Its number says how long it has been waiting, the same in every queue: so of two writes each of
+/// which wants what the other is first for, one is first for both.
 class Allocations::Ticket {
  public:
-  explicit Ticket(Allocations& owner) : owner_(owner) {}
+  Ticket(Allocations& owner, uint64_t number) : number_(number), owner_(owner) {}
   ~Ticket() { owner_.Leave(*this); }
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
 
-  /// Its place in the queue of a pool, under the owner's mutex; 0: it is not in it.
-  uint64_t& NumberIn(PoolId pool) { return numbers_[static_cast<size_t>(pool)]; }
+  uint64_t Number() const { return number_; }
 
  private:
+  const uint64_t number_;
   Allocations& owner_;
-  std::array<uint64_t, kPools> numbers_{};
 };
 
 Allocations::Allocations(RecordReader reader, const base::SeededRandom& random)
@@ -31,7 +32,7 @@ Allocations::~Allocations() {
   {
     base::MutexLock lock(mutex_);
     for (PoolState& state : pools_) {
-      for (auto& [ticket, call] : state.queue) forgotten.push_back(std::move(call));
+      for (auto& [ticket, place] : state.queue) forgotten.push_back(std::move(place.again));
       for (auto& [value, flight] : state.flights) {
         std::move(flight.waiting.begin(), flight.waiting.end(), std::back_inserter(forgotten));
         flight.waiting.clear();
@@ -45,41 +46,38 @@ Allocations::~Allocations() {
 
 tl::expected<Allocations::Grant, Allocations::Denial> Allocations::Plan(
     std::span<const Claim> claims, std::vector<PoolValue> gives, TicketPtr& ticket) {
-  Grant grant;
-  Calls calls;
-  std::optional<Denial> denial;
-  {
-    base::MutexLock lock(mutex_);
-    for (size_t i = 0; i < claims.size() && !denial; ++i) {
-      denial = TakeOne(claims[i], ticket, grant);
-      if (denial) denial->claim = i;
-    }
-    if (denial) {
-      Retire(grant, calls);
-    } else {
-      grant.gives = std::move(gives);
-      for (const PoolValue& given : grant.gives) {
-        PoolState& state = At(given.pool);
-        const bool held = state.pool.IsHeld(given.value);
-        Flight& flight =
-            state.flights.try_emplace(given.value, Flight{.stored = held}).first->second;
-        flight.given = true;
-      }
+  base::MutexLock lock(mutex_);
+  Planning planning{.ticket = ticket};
+  for (const Claim& claim : claims) {
+    if (!claim.wanted) ++planning.needs[static_cast<size_t>(claim.pool)];
+  }
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (std::optional<Denial> denial = TakeOne(claims[i], planning)) {
+      Undo(planning.grant);
+      denial->claim = i;
+      return tl::unexpected(*std::move(denial));
     }
   }
-  for (const auto& call : calls) call();
-  if (denial) return tl::unexpected(*std::move(denial));
-  return grant;
+  if (ticket) {
+    for (PoolState& state : pools_) state.queue.erase(ticket->Number());
+  }
+  planning.grant.gives = std::move(gives);
+  for (const PoolValue& given : planning.grant.gives) {
+    PoolState& state = At(given.pool);
+    const bool held = state.pool.IsHeld(given.value);
+    state.flights.try_emplace(given.value, Flight{.stored = held}).first->second.given = true;
+  }
+  return std::move(planning.grant);
 }
 
-std::optional<Allocations::Denial> Allocations::TakeOne(const Claim& claim, TicketPtr& ticket,
-                                                        Grant& grant) {
-  return claim.wanted ? TakeWanted(claim, grant) : TakeAny(claim.pool, ticket, grant);
+std::optional<Allocations::Denial> Allocations::TakeOne(const Claim& claim, Planning& planning) {
+  return claim.wanted ? TakeWanted(claim, planning) : TakeAny(claim.pool, planning);
 }
 
-std::optional<Allocations::Denial> Allocations::TakeWanted(const Claim& claim, Grant& grant) {
+std::optional<Allocations::Denial> Allocations::TakeWanted(const Claim& claim, Planning& planning) {
   const PoolValue wanted{.pool = claim.pool, .value = *claim.wanted};
   const Outcome outcome = At(claim.pool).pool.Take(wanted.value);
+  Grant& grant = planning.grant;
   if (outcome == Outcome::kDone) {
     Granted(wanted, grant);
     return std::nullopt;
@@ -90,30 +88,40 @@ std::optional<Allocations::Denial> Allocations::TakeWanted(const Claim& claim, G
   return denial;
 }
 
-/// Who comes later leaves those in the queue as many values as they wait for.
-std::optional<Allocations::Denial> Allocations::TakeAny(PoolId pool, TicketPtr& ticket,
-                                                        Grant& grant) {
-  PoolState& state = At(pool);
+std::optional<Allocations::Denial> Allocations::TakeAny(PoolId pool, Planning& planning) {
+  if (auto denial = AwaitTurn(pool, planning)) return denial;
+  const std::optional<U128> value = At(pool).pool.TakeAny(random_);
+  if (!value) return Full(pool, false, planning);  // Ranges that overlap count some twice.
+  --planning.needs[static_cast<size_t>(pool)];
+  Granted({.pool = pool, .value = *value}, planning.grant);
+  return std::nullopt;
+}
+
+/// Who comes later leaves those in the queue as many values as they need.
+std::optional<Allocations::Denial> Allocations::AwaitTurn(PoolId pool, Planning& planning) {
+  bool& its_turn = planning.its_turn[static_cast<size_t>(pool)];
+  if (its_turn) return std::nullopt;
+  const PoolState& state = At(pool);
   const U128 available = state.pool.Available();
-  const uint64_t own = ticket ? ticket->NumberIn(pool) : 0;
-  size_t ahead = 0;
-  for (auto at = state.queue.begin(); at != state.queue.end() && ahead < available; ++at) {
-    if (own != 0 && at->first >= own) break;
-    ++ahead;
+  const size_t needs = planning.needs[static_cast<size_t>(pool)];
+  U128 ahead = 0;
+  for (auto at = state.queue.begin(); at != state.queue.end() && ahead <= available; ++at) {
+    if (planning.ticket && at->first >= planning.ticket->Number()) break;
+    ahead += at->second.needs;
   }
-  if (ahead < available) {
-    const std::optional<U128> value = state.pool.TakeAny(random_);
-    if (value) {
-      if (own != 0) LeaveQueue(pool, *ticket);
-      Granted({.pool = pool, .value = *value}, grant);
-      return std::nullopt;
-    }
-  }
+  its_turn = available >= ahead + needs;
+  if (its_turn) return std::nullopt;
+  return Full(pool, /*others_first=*/available >= needs, planning);
+}
+
+/// It holds if nobody else has anything in flight, and nobody is ahead who may leave something.
+Allocations::Denial Allocations::Full(PoolId pool, bool others_first, Planning& planning) {
+  const std::vector<PoolValue>& takes = planning.grant.takes;
+  const auto own = std::count_if(takes.begin(), takes.end(),
+                                 [pool](const PoolValue& take) { return take.pool == pool; });
+  const bool others_in_flight = At(pool).flights.size() > static_cast<size_t>(own);
   Denial denial{.full = true};
-  const auto own_takes = std::count_if(grant.takes.begin(), grant.takes.end(),
-                                       [pool](const PoolValue& take) { return take.pool == pool; });
-  const bool others_in_flight = state.flights.size() > static_cast<size_t>(own_takes);
-  if (others_in_flight || available > 0) denial.wait = WaitInQueue(pool, ticket);
+  if (others_in_flight || others_first) denial.wait = WaitInQueue(pool, planning);
   return denial;
 }
 
@@ -121,6 +129,17 @@ void Allocations::Granted(const PoolValue& value, Grant& grant) {
   At(value.pool).flights[value.value].taken = true;
   grant.values.push_back(value.value);
   grant.takes.push_back(value);
+}
+
+/// Of a plan that was not made: nobody has seen it.
+void Allocations::Undo(const Grant& grant) {
+  for (const PoolValue& take : grant.takes) {
+    PoolState& state = At(take.pool);
+    const auto flight = state.flights.find(take.value);
+    flight->second.taken = false;
+    state.pool.Drop(take.value);
+    if (!flight->second.given) state.flights.erase(flight);
+  }
 }
 
 /// Empty: no write in flight could make it free.
@@ -140,20 +159,17 @@ Allocations::Wait Allocations::WaitForValue(const PoolValue& value) {
   };
 }
 
-Allocations::Wait Allocations::WaitInQueue(PoolId pool, TicketPtr& ticket) {
+Allocations::Wait Allocations::WaitInQueue(PoolId pool, Planning& planning) {
   PoolState& state = At(pool);
-  if (!ticket) ticket = std::make_shared<Ticket>(*this);
-  uint64_t& number = ticket->NumberIn(pool);
-  if (number == 0) {
-    number = next_ticket_++;
-    state.queue[number];
-  }
+  if (!planning.ticket) planning.ticket = std::make_shared<Ticket>(*this, next_ticket_++);
+  const uint64_t number = planning.ticket->Number();
+  state.queue[number].needs = planning.needs[static_cast<size_t>(pool)];
   return [this, pool, number, seen = state.changes](std::function<void()> again) {
     base::MutexLock lock(mutex_);
     PoolState& now = At(pool);
     const auto place = now.queue.find(number);
     if (now.changes != seen || place == now.queue.end()) return false;
-    place->second = std::move(again);
+    place->second.again = std::move(again);
     return true;
   };
 }
@@ -164,17 +180,13 @@ void Allocations::Settle(const Grant& grant) {
   Calls calls;
   {
     base::MutexLock lock(mutex_);
-    Retire(grant, calls);
+    for (const PoolValue& take : grant.takes) Settled(take, true, calls);
+    for (const PoolValue& give : grant.gives) Settled(give, false, calls);
   }
   for (const auto& call : calls) call();
 }
 
-void Allocations::Retire(const Grant& grant, Calls& calls) {
-  for (const PoolValue& take : grant.takes) RetireOne(take, true, calls);
-  for (const PoolValue& give : grant.gives) RetireOne(give, false, calls);
-}
-
-void Allocations::RetireOne(const PoolValue& value, bool taken, Calls& calls) {
+void Allocations::Settled(const PoolValue& value, bool taken, Calls& calls) {
   PoolState& state = At(value.pool);
   const auto found = state.flights.find(value.value);
   if (found == state.flights.end()) return;
@@ -187,29 +199,25 @@ void Allocations::RetireOne(const PoolValue& value, bool taken, Calls& calls) {
   Changed(state, calls);
 }
 
-/// As many as can be served try again; all of them when nothing is left to wait for.
+/// Those at the front try again for whom there is enough; all when nothing is left to wait for.
 void Allocations::Changed(PoolState& state, Calls& calls) {
   ++state.changes;
-  U128 servable = state.flights.empty() ? base::kU128Max : state.pool.Available();
-  for (auto at = state.queue.begin(); at != state.queue.end() && servable > 0; ++at, --servable) {
-    if (at->second) calls.push_back(std::exchange(at->second, nullptr));
+  const bool all = state.flights.empty();
+  const U128 available = state.pool.Available();
+  U128 needed = 0;
+  for (auto& [ticket, place] : state.queue) {
+    needed += place.needs;
+    if (!all && needed > available) return;
+    if (place.again) calls.push_back(std::exchange(place.again, nullptr));
   }
-}
-
-bool Allocations::LeaveQueue(PoolId pool, Ticket& ticket) {
-  uint64_t& number = ticket.NumberIn(pool);
-  if (number == 0) return false;
-  At(pool).queue.erase(number);
-  number = 0;
-  return true;
 }
 
 void Allocations::Leave(Ticket& ticket) {
   Calls calls;
   {
     base::MutexLock lock(mutex_);
-    for (const PoolId pool : {PoolId::kIpv4, PoolId::kIpv6, PoolId::kPorts}) {
-      if (LeaveQueue(pool, ticket)) Changed(At(pool), calls);
+    for (PoolState& state : pools_) {
+      if (state.queue.erase(ticket.Number()) > 0) Changed(state, calls);
     }
   }
   for (const auto& call : calls) call();

@@ -133,27 +133,38 @@ class Allocations final : public state::Listener {
     bool stored = false;  // There is a record.
     std::vector<std::function<void()>> waiting = {};
   };
+  /// One that wants any values of a pool.
+  struct Place {
+    size_t needs = 0;
+    std::function<void()> again = {};  // Empty: about to try.
+  };
   struct PoolState {
     alloc::Pool pool = {};
     std::map<U128, Flight> flights = {};
-    /// Those who want any value, by ticket. No call: about to try.
-    std::map<uint64_t, std::function<void()>> queue = {};
-    uint64_t changes = 0;  // Denials from before the last one are old.
+    std::map<uint64_t, Place> queue = {};  // By ticket: the oldest first.
+    uint64_t changes = 0;                  // Denials from before the last one are old.
+  };
+  /// A plan being made.
+  struct Planning {
+    Grant grant = {};
+    TicketPtr& ticket;
+    std::array<size_t, kPools> needs = {};  // Values of any kind, yet to be picked.
+    std::array<bool, kPools> its_turn = {};
   };
   using Calls = std::vector<std::function<void()>>;
 
   PoolState& At(PoolId pool) REQUIRES(mutex_) { return pools_[static_cast<size_t>(pool)]; }
-  std::optional<Denial> TakeOne(const Claim& claim, TicketPtr& ticket, Grant& grant)
-      REQUIRES(mutex_);
-  std::optional<Denial> TakeWanted(const Claim& claim, Grant& grant) REQUIRES(mutex_);
-  std::optional<Denial> TakeAny(PoolId pool, TicketPtr& ticket, Grant& grant) REQUIRES(mutex_);
+  std::optional<Denial> TakeOne(const Claim& claim, Planning& planning) REQUIRES(mutex_);
+  std::optional<Denial> TakeWanted(const Claim& claim, Planning& planning) REQUIRES(mutex_);
+  std::optional<Denial> TakeAny(PoolId pool, Planning& planning) REQUIRES(mutex_);
+  std::optional<Denial> AwaitTurn(PoolId pool, Planning& planning) REQUIRES(mutex_);
+  Denial Full(PoolId pool, bool others_first, Planning& planning) REQUIRES(mutex_);
   Wait WaitForValue(const PoolValue& value) REQUIRES(mutex_);
-  Wait WaitInQueue(PoolId pool, TicketPtr& ticket) REQUIRES(mutex_);
+  Wait WaitInQueue(PoolId pool, Planning& planning) REQUIRES(mutex_);
   void Granted(const PoolValue& value, Grant& grant) REQUIRES(mutex_);
-  void Retire(const Grant& grant, Calls& calls) REQUIRES(mutex_);
-  void RetireOne(const PoolValue& value, bool taken, Calls& calls) REQUIRES(mutex_);
+  void Undo(const Grant& grant) REQUIRES(mutex_);
+  void Settled(const PoolValue& value, bool taken, Calls& calls) REQUIRES(mutex_);
   void Changed(PoolState& state, Calls& calls) REQUIRES(mutex_);
-  bool LeaveQueue(PoolId pool, Ticket& ticket) REQUIRES(mutex_);
   void Leave(Ticket& ticket) EXCLUDES(mutex_);
   void Apply(const std::vector<state::Change>& changes) EXCLUDES(mutex_);
   void ApplyRecord(const PoolValue& value, bool stored, Calls& calls) REQUIRES(mutex_);

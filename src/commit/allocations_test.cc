@@ -104,16 +104,20 @@ class AllocationsTest : public ::testing::Test {
 /// A write that asks for any value, and asks again when it is told to.
 class Asker {
  public:
-  Asker(Allocations& allocations, std::vector<std::string>& log, std::string name)
-      : allocations_(allocations), log_(log), name_(std::move(name)) {
+  Asker(Allocations& allocations, std::vector<std::string>& log, std::string name,
+        size_t values = 1)
+      : allocations_(allocations),
+        log_(log),
+        name_(std::move(name)),
+        claims_(values, Claim{.pool = PoolId::kIpv4}) {
     Ask();
   }
 
   void Ask() {
-    for (;;) {
+    for (int tries = 0; tries < 100; ++tries) {
       auto grant = allocations_.Plan(claims_, {}, ticket_);
       if (grant) {
-        log_.push_back(name_ + " got one");
+        log_.push_back(name_ + " got " + (claims_.size() == 1 ? "one" : "all"));
         grant_ = *std::move(grant);
         return;
       }
@@ -124,6 +128,7 @@ class Asker {
       }
       if (grant.error().wait([this] { Ask(); })) return;
     }
+    FAIL() << name_ << " turns in circles";
   }
   const Allocations::Grant& grant() const { return grant_; }
 
@@ -131,7 +136,7 @@ class Asker {
   Allocations& allocations_;
   std::vector<std::string>& log_;
   const std::string name_;
-  const std::vector<Claim> claims_ = {{.pool = PoolId::kIpv4}};
+  const std::vector<Claim> claims_;
   Allocations::TicketPtr ticket_;
   Allocations::Grant grant_;
 };
@@ -267,6 +272,40 @@ TEST_F(AllocationsTest, ThoseWhoWaitAreServedInOrderAndAheadOfOthers) {
   Put(Name(b.grant().values[0]));
   allocations_.Settle(b.grant());
   EXPECT_EQ(log.back(), "c is refused");
+}
+
+TEST_F(AllocationsTest, WhoNeedsSeveralGetsThemTogetherAndKeepsItsPlace) {
+  const std::vector<std::string> all = Commit({Any(), Any(), Any(), Any(), Any(), Any()});
+  const auto going = Plan({}, {Of(all[0])});
+  const auto going_too = Plan({}, {Of(all[1])});
+  std::vector<std::string> log;
+  const Asker a(allocations_, log, "a", 2);
+  const Asker b(allocations_, log, "b", 2);
+  const Asker c(allocations_, log, "c", 1);
+  Delete(all[0]);
+  allocations_.Settle(*going);
+  EXPECT_TRUE(log.empty()) << "one is too few for a, and c is not its turn";
+  Delete(all[1]);
+  EXPECT_EQ(log, std::vector<std::string>{"a got all"});
+  allocations_.Settle(*going_too);
+  EXPECT_EQ(log.size(), 1U);
+  allocations_.Settle(a.grant());  // It fails.
+  EXPECT_EQ(log.back(), "b got all");
+  for (const U128 value : b.grant().values) Put(Name(value));
+  allocations_.Settle(b.grant());
+  EXPECT_EQ(log.back(), "c is refused");
+}
+
+TEST_F(AllocationsTest, WhoNeedsMoreThanThereIsIsRefusedAndLeavesTheRestToOthers) {
+  const std::vector<std::string> all = Commit({Any(), Any(), Any(), Any(), Any(), Any()});
+  const auto going = Plan({}, {Of(all[0])});
+  std::vector<std::string> log;
+  const Asker a(allocations_, log, "a", 2);
+  const Asker b(allocations_, log, "b", 1);
+  Delete(all[0]);
+  EXPECT_TRUE(log.empty());
+  allocations_.Settle(*going);
+  EXPECT_EQ(log, (std::vector<std::string>{"a is refused", "b got one"}));
 }
 
 TEST_F(AllocationsTest, AWriteDoesNotWaitForItself) {
