@@ -86,6 +86,7 @@ base::Result<void> EnsureNodePorts(const BootstrapParts& parts, const BootstrapO
       parts, TargetOf(parts.registry, api::kNodePortRangeKind, {}, registry::kDefaultNodePortRange),
       wanted, kManager);
   if (!stored) return tl::unexpected(stored.error());
+  if (!options.asked_for_ports) return {};
   WarnIfOther(parts.log, "--service-node-port-range",
               std::string(codec::StringAt(wanted, "spec", "range")),
               std::string(codec::StringAt(*stored, "spec", "range")));
@@ -110,7 +111,9 @@ base::Result<void> EnsureCidr(const BootstrapParts& parts, const BootstrapOption
       TargetOf(parts.registry, api::kServiceCidrKind, {}, registry::kDefaultServiceCidr);
   const auto stored = Ensure(parts, target, wanted, kManager);
   if (!stored) return tl::unexpected(stored.error());
-  WarnIfOther(parts.log, "--service-cluster-ip-range", CidrsText(wanted), CidrsText(*stored));
+  if (options.asked_for_cidrs) {
+    WarnIfOther(parts.log, "--service-cluster-ip-range", CidrsText(wanted), CidrsText(*stored));
+  }
   if (!codec::ArrayAt(*stored, "status", "conditions").empty()) return {};
   const auto ready = Wait([&](registry::Done done) {
     parts.registry.Update(

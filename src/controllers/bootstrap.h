@@ -22,6 +22,9 @@ struct BootstrapOptions {
   std::vector<ip::Cidr> cidrs;  // Of the default ServiceCIDR, the primary one first.
   ip::PortRange node_ports{30000, 32767};
   uint16_t secure_port = 6443;  // Where default/kubernetes leads to.
+  /// Whether somebody has asked for these ranges, and is to hear if they are not in force.
+  bool asked_for_cidrs = false;
+  bool asked_for_ports = false;
 };
 
 struct BootstrapParts {

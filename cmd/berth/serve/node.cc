@@ -173,14 +173,20 @@ struct Node::Parts {
 
   base::Result<void> Bootstrap(const Options& options, const base::Clock& clock,
                                base::Logger& log) {
-    auto made = controllers::Bootstrap({.registry = registry,
-                                        .follower = follower,
-                                        .allocations = allocations,
-                                        .clock = clock,
-                                        .log = log},
-                                       {.cidrs = options.settings.service_ranges,
-                                        .node_ports = options.settings.node_ports,
-                                        .secure_port = SecurePort(options)});
+    const ServeArguments unasked;
+    auto made =
+        controllers::Bootstrap({.registry = registry,
+                                .follower = follower,
+                                .allocations = allocations,
+                                .clock = clock,
+                                .log = log},
+                               {.cidrs = options.settings.service_ranges,
+                                .node_ports = options.settings.node_ports,
+                                .secure_port = SecurePort(options),
+                                .asked_for_cidrs = options.arguments.service_cluster_ip_range !=
+                                                   unasked.service_cluster_ip_range,
+                                .asked_for_ports = options.arguments.service_node_port_range !=
+                                                   unasked.service_node_port_range});
     bootstrapped = made.has_value();
     return made;
   }
