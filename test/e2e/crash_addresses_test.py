@@ -1,5 +1,5 @@
-"""kill -9 while Services of all types come, change and go: what was answered holds afterwards, every
-value has one owner, and no record is left over.
+"""kill -9 while Services of all types come, change and go: what was answered holds afterwards,
+every value has one owner, and no record is left over.
 
     BERTH_BIN=build/release/berth python3 test/e2e/crash_addresses_test.py
 
