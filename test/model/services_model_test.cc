@@ -82,12 +82,12 @@ void ExpectAllClasses(const Seen& seen) {
 }
 
 TEST(ServicesModelTest, OneAfterTheOther) {
-  const Seen seen = RunSeeds(1500, 1'000'000, [](Scene&, base::Random&) {});
+  const Seen seen = RunSeeds(1000, 1'000'000, [](Scene&, base::Random&) {});
   ExpectAllClasses(seen);
 }
 
 TEST(ServicesModelTest, ManyAtOnce) {
-  const Seen seen = RunSeeds(1500, 2'000'000, [](Scene& scene, base::Random& random) {
+  const Seen seen = RunSeeds(1000, 2'000'000, [](Scene& scene, base::Random& random) {
     scene.in_flight = 2 + base::Uniform(random, 11);
     scene.steps = 800;
   });
@@ -96,7 +96,7 @@ TEST(ServicesModelTest, ManyAtOnce) {
 }
 
 TEST(ServicesModelTest, FaultsOfTheStore) {
-  const Seen seen = RunSeeds(1500, 3'000'000, [](Scene& scene, base::Random& random) {
+  const Seen seen = RunSeeds(1000, 3'000'000, [](Scene& scene, base::Random& random) {
     scene.in_flight = 1 + base::Uniform(random, 8);
     scene.steps = 800;
     scene.faults = 10 + static_cast<int>(base::Uniform(random, 40));
@@ -109,7 +109,7 @@ TEST(ServicesModelTest, FaultsOfTheStore) {
 }
 
 TEST(ServicesModelTest, TwoServersOnOneStore) {
-  const Seen seen = RunSeeds(1500, 4'000'000, [](Scene& scene, base::Random& random) {
+  const Seen seen = RunSeeds(1000, 4'000'000, [](Scene& scene, base::Random& random) {
     scene.gates.resize(2);
     scene.in_flight = 2 + base::Uniform(random, 8);
     scene.steps = 800;
@@ -121,7 +121,7 @@ TEST(ServicesModelTest, TwoServersOnOneStore) {
 }
 
 TEST(ServicesModelTest, GatesAreSwitched) {
-  const Seen seen = RunSeeds(1500, 5'000'000, [](Scene& scene, base::Random& random) {
+  const Seen seen = RunSeeds(1000, 5'000'000, [](Scene& scene, base::Random& random) {
     for (registry::Gates& gates : scene.gates) gates = SomeGates(random);
     scene.switch_gates = true;
     scene.restarts = 15;

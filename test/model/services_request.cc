@@ -239,7 +239,10 @@ Service Requests::SomeService(const World& now) {
   if (!balancer && Percent(2)) service.lb_ports = Percent(50);
   if (service.HasNodePorts() && Percent(40)) service.traffic = Percent(75) ? "Local" : "Cluster";
   const bool health = service.NeedsHealth() ? Percent(habits_.given) : Percent(1);
-  if (health) service.health = SomeNumber(now);
+  if (health) {  // Often one that is taken: few Services have any.
+    const Ranges& ranges = cluster_.ranges();
+    service.health = ranges.first_port + static_cast<int64_t>(Draw(26));
+  }
   DrawFinalizers(service);
   return service;
 }

@@ -65,7 +65,11 @@ Run::Run(const Scene& scene, uint64_t seed)
   }
 }
 
-Run::~Run() { closing_ = true; }
+/// Those who still wait are told so, and that is noted here.
+Run::~Run() {
+  closing_ = true;
+  servers_.clear();
+}
 
 void Run::Fail(const std::string& why) {
   if (failure_.empty()) failure_ = why;

@@ -108,6 +108,8 @@ class Run {
   /// What is wrong with an answer that says it worked, though nothing was written.
   std::string CheckForeseen(const Open& open, const registry::Outcome& outcome,
                             const Verdict& verdict, const World& world) const;
+  std::string CheckDoneByAnother(const Open& open, const commit::Written& written,
+                                 const World& world) const;
   void OnCommit(Open& open, const std::vector<store::EventPtr>& events);
   void CheckServiceCommit(const Open& open, const Verdict& verdict, const World& before,
                           const World& after, const std::vector<store::EventPtr>& events);

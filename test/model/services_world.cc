@@ -252,13 +252,8 @@ std::string CheckValue(const World& world, const Cluster& cluster, const std::st
                        record.name);
   }
   if (record.chosen.empty()) return fmt::format("{} of {} is a person's", value, name);
-  if (is_address) return "";
-  if (record.uid != service.uid) {
-    return fmt::format("{} of {} is recorded for another uid, {}", value, name, record.uid);
-  }
-  const bool health = service.NeedsHealth() && std::to_string(service.health) == value;
-  if (record.purpose == (health ? "HealthCheck" : "NodePort")) return "";
-  return fmt::format("{} of {} is recorded as a {}", value, name, record.purpose);
+  if (is_address || record.uid == service.uid) return "";
+  return fmt::format("{} of {} is recorded for another uid, {}", value, name, record.uid);
 }
 
 }  // namespace
