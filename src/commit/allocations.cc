@@ -46,6 +46,14 @@ Allocations::~Allocations() {
 
 tl::expected<Allocations::Grant, Allocations::Denial> Allocations::Plan(
     std::span<const Claim> claims, std::vector<PoolValue> gives, TicketPtr& ticket) {
+  Calls calls;
+  auto planned = PlanAll(claims, std::move(gives), ticket, calls);
+  for (const auto& call : calls) call();
+  return planned;
+}
+
+tl::expected<Allocations::Grant, Allocations::Denial> Allocations::PlanAll(
+    std::span<const Claim> claims, std::vector<PoolValue> gives, TicketPtr& ticket, Calls& calls) {
   base::MutexLock lock(mutex_);
   Planning planning{.ticket = ticket};
   for (const Claim& claim : claims) {
@@ -58,9 +66,7 @@ tl::expected<Allocations::Grant, Allocations::Denial> Allocations::Plan(
       return tl::unexpected(*std::move(denial));
     }
   }
-  if (ticket) {
-    for (PoolState& state : pools_) state.queue.erase(ticket->Number());
-  }
+  if (ticket) LeaveQueues(*ticket, calls);
   planning.grant.gives = std::move(gives);
   for (const PoolValue& given : planning.grant.gives) {
     PoolState& state = At(given.pool);
@@ -212,13 +218,18 @@ void Allocations::Changed(PoolState& state, Calls& calls) {
   }
 }
 
-void Allocations::Leave(Ticket& ticket) {
+/// Those behind it may have waited for nothing but its turn.
+void Allocations::LeaveQueues(const Ticket& ticket, Calls& calls) {
+  for (PoolState& state : pools_) {
+    if (state.queue.erase(ticket.Number()) > 0) Changed(state, calls);
+  }
+}
+
+void Allocations::Leave(const Ticket& ticket) {
   Calls calls;
   {
     base::MutexLock lock(mutex_);
-    for (PoolState& state : pools_) {
-      if (state.queue.erase(ticket.Number()) > 0) Changed(state, calls);
-    }
+    LeaveQueues(ticket, calls);
   }
   for (const auto& call : calls) call();
 }

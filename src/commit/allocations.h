@@ -154,6 +154,8 @@ class Allocations final : public state::Listener {
   using Calls = std::vector<std::function<void()>>;
 
   PoolState& At(PoolId pool) REQUIRES(mutex_) { return pools_[static_cast<size_t>(pool)]; }
+  tl::expected<Grant, Denial> PlanAll(std::span<const Claim> claims, std::vector<PoolValue> gives,
+                                      TicketPtr& ticket, Calls& calls) EXCLUDES(mutex_);
   std::optional<Denial> TakeOne(const Claim& claim, Planning& planning) REQUIRES(mutex_);
   std::optional<Denial> TakeWanted(const Claim& claim, Planning& planning) REQUIRES(mutex_);
   std::optional<Denial> TakeAny(PoolId pool, Planning& planning) REQUIRES(mutex_);
@@ -165,7 +167,8 @@ class Allocations final : public state::Listener {
   void Undo(const Grant& grant) REQUIRES(mutex_);
   void Settled(const PoolValue& value, bool taken, Calls& calls) REQUIRES(mutex_);
   void Changed(PoolState& state, Calls& calls) REQUIRES(mutex_);
-  void Leave(Ticket& ticket) EXCLUDES(mutex_);
+  void LeaveQueues(const Ticket& ticket, Calls& calls) REQUIRES(mutex_);
+  void Leave(const Ticket& ticket) EXCLUDES(mutex_);
   void Apply(const std::vector<state::Change>& changes) EXCLUDES(mutex_);
   void ApplyRecord(const PoolValue& value, bool stored, Calls& calls) REQUIRES(mutex_);
   void RebuildRanges() REQUIRES(mutex_);

@@ -8,35 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "ip/cidr.h"
+#include "commit/testing_records.h"
 #include "state/testing.h"
 
 namespace berth::commit {
 namespace {
 
 using alloc::Outcome;
-
-/// Records and ranges are "namespaces" of the test resources: "10.0.0.1" is a record,
-/// "r10.0.0.0_28" a range.
-RecordReader Reader() {
-  return {.value = [](const state::Object& object) -> std::optional<PoolValue> {
-            const auto address = ip::ParseAddr(object.Name());
-            if (!address) return std::nullopt;
-            return PoolValue{.pool = PoolOf(address->family()), .value = address->bits()};
-          },
-          .is_range = [](const state::Object& object) { return object.Name()[0] == 'r'; },
-          .rows =
-              [](const state::Object& object) {
-                std::string text(object.Name().substr(1));
-                text[text.find('_')] = '/';
-                const auto cidr = ip::ParseCidr(text).value();
-                std::vector<std::pair<PoolId, alloc::RangeRow>> rows;
-                rows.emplace_back(
-                    PoolOf(cidr.family()),
-                    alloc::RangeRow{.name = text, .text = text, .layout = *alloc::LayoutOf(cidr)});
-                return rows;
-              }};
-}
+using testing::Reader;
 
 class AllocationsTest : public ::testing::Test {
  protected:

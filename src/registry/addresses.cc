@@ -67,7 +67,12 @@ obs::AllocationScope ScopeOf(bool given) {
 Addresses::Addresses(commit::Allocations& allocations, const RecordRows& rows,
                      const base::Clock& clock, const base::SeededRandom& random,
                      obs::AllocatorMetrics* metrics)
-    : allocations_(allocations), rows_(rows), clock_(clock), metrics_(metrics), random_(random) {}
+    : allocations_(allocations),
+      rows_(rows),
+      maker_(rows),
+      clock_(clock),
+      metrics_(metrics),
+      random_(random) {}
 
 void Addresses::Plan::AddTo(commit::Decision& decision) && {
   decision.puts = std::move(puts);
@@ -143,11 +148,12 @@ void Addresses::Take(const Value& service, const rules::ServiceClaims& claims,
   for (size_t i = 0; i < takes.size(); ++i) {
     const bool health_check =
         i >= claims.addresses.size() && claims.ports[i - claims.addresses.size()].IsHealthCheck();
-    plan.puts.push_back(NewRecord(rows_, owner,
-                                  {.value = takes[i],
-                                   .chosen = planned.given[i] ? Chosen::kStatic : Chosen::kDynamic,
-                                   .health_check = health_check},
-                                  NewUid(), now));
+    plan.puts.push_back(
+        maker_.Make(owner,
+                    {.value = takes[i],
+                     .chosen = planned.given[i] ? Chosen::kStatic : Chosen::kDynamic,
+                     .health_check = health_check},
+                    NewUid(), now));
     if (std::exchange(fenced[static_cast<size_t>(takes[i].pool)], true)) continue;
     plan.guards.push_back({.key = std::string(RangeFence(takes[i].pool)),
                            .check = [](const state::ObjectPtr&) { return std::nullopt; }});

@@ -72,6 +72,7 @@ class Addresses {
 
   commit::Allocations& allocations_;
   const RecordRows rows_;
+  RecordMaker maker_;
   const base::Clock& clock_;
   obs::AllocatorMetrics* const metrics_;
 

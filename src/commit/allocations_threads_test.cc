@@ -1,0 +1,321 @@
+// Many threads that want more values than there are: none is had by two, and everybody is answered.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/testing.h"
+#include "commit/allocations.h"
+#include "commit/sequencer.h"
+#include "commit/testing.h"
+#include "commit/testing_records.h"
+#include "state/follower.h"
+#include "state/testing_store.h"
+
+namespace berth::commit {
+namespace {
+
+using Grant = Allocations::Grant;
+using testing::NameOf;
+using testing::RecordKey;
+
+constexpr size_t kThreads = 12;
+/// Nobody waits that long unless somebody was forgotten.
+constexpr std::chrono::seconds kPatience{60};
+
+/// One call that is waited for.
+class Bell {
+ public:
+  std::function<void()> Ringer() {
+    return [promise = promise_] { promise->set_value(); };
+  }
+  bool Await() { return promise_->get_future().wait_for(kPatience) == std::future_status::ready; }
+
+ private:
+  const std::shared_ptr<std::promise<void>> promise_ = std::make_shared<std::promise<void>>();
+};
+
+/// What a store and its follower come to for the allocations: writes are applied one after the
+/// other, on one thread, and then settled.
+class FakeStore {
+ public:
+  explicit FakeStore(Allocations& allocations)
+      : allocations_(allocations), thread_([this] { Work(); }) {}
+  ~FakeStore() {
+    {
+      base::MutexLock lock(mutex_);
+      ended_ = true;
+      wake_.NotifyOne();
+    }
+    thread_.join();
+  }
+  FakeStore(const FakeStore&) = delete;
+  FakeStore& operator=(const FakeStore&) = delete;
+
+  /// `freed` is called when what it gives back is about to be free.
+  void Commit(Grant grant, std::function<void()> freed, std::function<void()> done) {
+    base::MutexLock lock(mutex_);
+    writes_.push_back({std::move(grant), std::move(freed), std::move(done)});
+    wake_.NotifyOne();
+  }
+  void Put(const std::string& name) { Apply({Change(name, true)}); }
+
+ private:
+  struct Write {
+    Grant grant;
+    std::function<void()> freed;
+    std::function<void()> done;
+  };
+
+  void Work() {
+    for (;;) {
+      std::optional<Write> write;
+      {
+        base::MutexLock lock(mutex_);
+        while (writes_.empty() && !ended_) wake_.Wait(mutex_);
+        if (writes_.empty()) return;
+        write = std::move(writes_.front());
+        writes_.pop_front();
+      }
+      write->freed();
+      std::vector<state::Change> changes;
+      for (const PoolValue& take : write->grant.takes)
+        changes.push_back(Change(NameOf(take), true));
+      for (const PoolValue& give : write->grant.gives) {
+        changes.push_back(Change(NameOf(give), false));
+      }
+      Apply(changes);
+      allocations_.Settle(write->grant);
+      write->done();
+    }
+  }
+  state::Change Change(const std::string& name, bool put) {
+    const std::string key = RecordKey(name);
+    auto object = state::Object::Make(*resources_.Find(key), ++revision_, state::testing::Wire(""));
+    if (put) return {.revision = revision_, .object = std::move(object)};
+    return {.revision = revision_, .previous = std::move(object)};
+  }
+  void Apply(const std::vector<state::Change>& changes) {
+    allocations_.OnBatch(changes, revision_);
+  }
+
+  Allocations& allocations_;
+  const state::Resources resources_ = state::testing::MakeResources();
+  int64_t revision_ = 0;
+  base::Mutex mutex_;
+  base::CondVar wake_;
+  std::deque<Write> writes_ GUARDED_BY(mutex_);
+  bool ended_ GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+/// Who has which value, as those who have them see it.
+class Owners {
+ public:
+  /// Whether none of them had an owner.
+  bool Take(const std::vector<PoolValue>& values) { return Change(values, 1) == 0; }
+  void Drop(const std::vector<PoolValue>& values) { Change(values, -1); }
+
+ private:
+  int Change(const std::vector<PoolValue>& values, int by) {
+    int before = 0;
+    for (const PoolValue& value : values) {
+      const size_t place =
+          static_cast<size_t>(value.value & 15) + (value.pool == PoolId::kIpv6 ? size_t{16} : 0);
+      before += counts_[place].fetch_add(by);
+    }
+    return before;
+  }
+  std::array<std::atomic<int>, 32> counts_ = {};
+};
+
+/// One client after the other, in one thread.
+class Client {
+ public:
+  Client(Allocations& allocations, FakeStore& store, Owners& owners, uint64_t seed)
+      : allocations_(allocations), store_(store), owners_(owners), random_(seed) {}
+
+  /// Takes, keeps for a while, and gives back. Empty, or what was wrong.
+  std::string Run() {
+    auto grant = Get(SomeClaims());
+    if (!forgotten_.empty() || !grant) return forgotten_;
+    if (!owners_.Take(grant->takes)) return "a value was given to two";
+    if (base::Uniform(random_, 4) == 0) {  // The write has failed.
+      owners_.Drop(grant->takes);
+      allocations_.Settle(*grant);
+      return "";
+    }
+    if (!Commit(*grant, [] {})) return "nobody commits";
+    Allocations::TicketPtr ticket;
+    const std::vector<PoolValue> taken = grant->takes;
+    auto going = allocations_.Plan({}, taken, ticket);
+    if (!going) return "giving back was refused";
+    return Commit(*going, [&] { owners_.Drop(taken); }) ? "" : "nobody commits";
+  }
+  int refused() const { return refused_; }
+
+ private:
+  std::vector<Claim> SomeClaims() {
+    std::vector<Claim> claims;
+    const size_t count = 1 + base::Uniform(random_, 3);
+    for (size_t i = 0; i < count; ++i) {
+      Claim& claim = claims.emplace_back();
+      if (base::Uniform(random_, 3) == 0) claim.pool = PoolId::kIpv6;
+      if (i > 0 || base::Uniform(random_, 4) != 0) continue;
+      const std::string base = claim.pool == PoolId::kIpv6 ? "fd00::" : "10.0.0.";
+      claim.wanted = ip::ParseAddr(base + std::to_string(1 + base::Uniform(random_, 6)))->bits();
+    }
+    return claims;
+  }
+
+  /// Nothing: it is refused for good, or was forgotten.
+  std::optional<Grant> Get(const std::vector<Claim>& claims) {
+    Allocations::TicketPtr ticket;
+    for (;;) {
+      auto grant = allocations_.Plan(claims, {}, ticket);
+      if (grant) return *std::move(grant);
+      if (!grant.error().wait) {
+        ++refused_;
+        return std::nullopt;
+      }
+      Bell bell;
+      if (!grant.error().wait(bell.Ringer())) continue;
+      if (!bell.Await()) {
+        forgotten_ = "somebody waits and is not told";
+        return std::nullopt;
+      }
+    }
+  }
+
+  bool Commit(const Grant& grant, std::function<void()> freed) {
+    Bell bell;
+    store_.Commit(grant, std::move(freed), bell.Ringer());
+    return bell.Await();
+  }
+
+  Allocations& allocations_;
+  FakeStore& store_;
+  Owners& owners_;
+  base::SeededRandom random_;
+  std::string forgotten_;
+  int refused_ = 0;
+};
+
+U128 Free(const Allocations& allocations) {
+  U128 free = 0;
+  for (const auto& range : allocations.Ranges()) {
+    free += range.in_static[alloc::State::kFree] + range.in_dynamic[alloc::State::kFree];
+  }
+  return free;
+}
+
+TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
+  Allocations allocations(testing::Reader(), base::SeededRandom(1));
+  FakeStore store(allocations);
+  store.Put("r10.0.0.0_29");
+  store.Put("rfd00::_125");
+  const U128 all = Free(allocations);
+  Owners owners;
+  const int64_t rounds = base::LongCount(5000);
+  std::array<std::string, kThreads> wrong;
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      Client client(allocations, store, owners, 100 + i);
+      for (int64_t round = 0; round < rounds && wrong[i].empty(); ++round) wrong[i] = client.Run();
+      refused += client.refused();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& each : wrong) EXPECT_EQ(each, "");
+  EXPECT_EQ(Free(allocations), all);
+  EXPECT_GT(refused, 0) << "of values that others keep, some are refused";
+}
+
+/// The same with all of the way of a write: each transform takes one or two values of six.
+TEST(AllocationsThreadsTest, WritesOfManyThreadsNeverMeetInTheStore) {
+  state::testing::TestStore store;
+  store.OpenForThreads();
+  store.Put(RecordKey("r10.0.0.0_29"), state::testing::Stored(""));
+  Allocations allocations(testing::Reader(), base::SeededRandom(1));
+  state::Follower follower(*store.engine, store.resources, {&allocations}, {}, store.system_clock,
+                           store.log);
+  follower.Start();
+  ASSERT_TRUE(follower.WaitReady(kPatience));
+  Sequencer sequencer(follower, {});
+
+  const auto run = [&](Write write) {
+    auto answer = std::make_shared<std::promise<base::Result<Written>>>();
+    auto future = answer->get_future();
+    sequencer.Submit(std::move(write),
+                     [answer](base::Result<Written> written) { answer->set_value(written); });
+    const bool answered = future.wait_for(kPatience) == std::future_status::ready;
+    EXPECT_TRUE(answered);
+    return answered ? testing::Text(future.get()).substr(0, 7) : "nothing";
+  };
+  const auto plan = [&](Decision decision, const tl::expected<Grant, Allocations::Denial>& grant)
+      -> tl::expected<Decision, Refusal> {
+    if (!grant) {
+      return tl::unexpected(
+          Refusal({.reason = base::Reason::kInternalError, .message = "full"}, grant.error().wait));
+    }
+    for (const PoolValue& take : grant->takes) {
+      decision.puts.push_back(
+          {.key = RecordKey(NameOf(take)), .stored = state::testing::Stored(""), .expected = 0});
+    }
+    for (const PoolValue& give : grant->gives) {
+      decision.deletes.push_back({.key = RecordKey(NameOf(give))});
+    }
+    decision.settle = [&allocations, settled = *grant](bool) { allocations.Settle(settled); };
+    return decision;
+  };
+
+  std::atomic<int> made = 0;
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string key = state::testing::ServiceKey("n", std::to_string(i));
+      const std::vector<Claim> claims(1 + i % 2);
+      for (int64_t round = 0; round < base::LongCount(1000); ++round) {
+        auto ticket = std::make_shared<Allocations::TicketPtr>();
+        auto taken = std::make_shared<std::vector<PoolValue>>();
+        const std::string created =
+            run({.key = key, .transform = [&, ticket, taken](const state::ObjectPtr&) {
+                   auto grant = allocations.Plan(claims, {}, *ticket);
+                   if (grant) *taken = grant->takes;
+                   return plan(testing::PutOf("x"), grant);
+                 }});
+        EXPECT_TRUE(created == "created" || created == "Interna") << created;
+        if (created != "created") continue;
+        ++made;
+        EXPECT_EQ(run({.key = key,
+                       .transform =
+                           [&, ticket, taken](const state::ObjectPtr&) {
+                             return plan({.kind = Decision::Kind::kDelete},
+                                         allocations.Plan({}, *taken, *ticket));
+                           }}),
+                  "deleted");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_GT(made, 100);
+  EXPECT_EQ(sequencer.GetStats().conflicts, 0U) << "a value was handed out while it was taken";
+  EXPECT_EQ(Free(allocations), U128{6});
+  sequencer.Close();
+  follower.Stop();
+}
+
+}  // namespace
+}  // namespace berth::commit
