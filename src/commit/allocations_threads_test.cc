@@ -243,29 +243,35 @@ TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
   EXPECT_GT(refused, 0) << "of values that others keep, some are refused";
 }
 
-/// The same with all of the way of a write: each transform takes one or two values of six.
-TEST(AllocationsThreadsTest, WritesOfManyThreadsNeverMeetInTheStore) {
-  state::testing::TestStore store;
-  store.OpenForThreads();
-  store.Put(RecordKey("r10.0.0.0_29"), state::testing::Stored(""));
-  Allocations allocations(testing::Reader(), base::SeededRandom(1));
-  state::Follower follower(*store.engine, store.resources, {&allocations}, {}, store.system_clock,
-                           store.log);
-  follower.Start();
-  ASSERT_TRUE(follower.WaitReady(kPatience));
-  Sequencer sequencer(follower, {});
+/// Clients of all of the way of a write, whose transforms take values.
+class AllocationsWritersTest : public ::testing::Test {
+ protected:
+  AllocationsWritersTest() {
+    store_.OpenForThreads();
+    store_.Put(RecordKey("r10.0.0.0_29"), state::testing::Stored(""));
+    follower_ = std::make_unique<state::Follower>(
+        *store_.engine, store_.resources, std::vector<state::Listener*>{&allocations_},
+        state::FollowerOptions(), store_.system_clock, store_.log);
+    follower_->Start();
+    EXPECT_TRUE(follower_->WaitReady(kPatience));
+    sequencer_ = std::make_unique<Sequencer>(*follower_, SequencerOptions());
+  }
 
-  const auto run = [&](Write write) {
-    auto answer = std::make_shared<std::promise<base::Result<Written>>>();
-    auto future = answer->get_future();
-    sequencer.Submit(std::move(write),
-                     [answer](base::Result<Written> written) { answer->set_value(written); });
-    const bool answered = future.wait_for(kPatience) == std::future_status::ready;
-    EXPECT_TRUE(answered);
-    return answered ? testing::Text(future.get()).substr(0, 7) : "nothing";
-  };
-  const auto plan = [&](Decision decision, const tl::expected<Grant, Allocations::Denial>& grant)
-      -> tl::expected<Decision, Refusal> {
+  /// The first word of what becomes of it.
+  std::string Run(const std::string& key, Transform transform) {
+    const auto answer = std::make_shared<std::promise<std::string>>();
+    auto text = answer->get_future();
+    sequencer_->Submit({.key = key, .transform = std::move(transform)},
+                       [answer](const base::Result<Written>& written) {
+                         answer->set_value(testing::Text(written));
+                       });
+    if (text.wait_for(kPatience) != std::future_status::ready) return "nobody answers";
+    const std::string whole = text.get();
+    return whole.substr(0, whole.find(' '));
+  }
+
+  tl::expected<Decision, Refusal> Decide(Decision decision,
+                                         const tl::expected<Grant, Allocations::Denial>& grant) {
     if (!grant) {
       return tl::unexpected(
           Refusal({.reason = base::Reason::kInternalError, .message = "full"}, grant.error().wait));
@@ -277,44 +283,50 @@ TEST(AllocationsThreadsTest, WritesOfManyThreadsNeverMeetInTheStore) {
     for (const PoolValue& give : grant->gives) {
       decision.deletes.push_back({.key = RecordKey(NameOf(give))});
     }
-    decision.settle = [&allocations, settled = *grant](bool) { allocations.Settle(settled); };
+    decision.settle = [this, settled = *grant](bool) { allocations_.Settle(settled); };
     return decision;
-  };
+  }
 
+  /// Makes an object with so many values, and deletes it. Whether it could be made.
+  bool MakeAndDelete(const std::string& key, size_t values) {
+    const auto ticket = std::make_shared<Allocations::TicketPtr>();
+    const auto taken = std::make_shared<std::vector<PoolValue>>();
+    const std::string made = Run(key, [=, this](const state::ObjectPtr&) {
+      auto grant = allocations_.Plan(std::vector<Claim>(values), {}, *ticket);
+      if (grant) *taken = grant->takes;
+      return Decide(testing::PutOf("x"), grant);
+    });
+    if (made == "InternalError") return false;  // Full.
+    EXPECT_EQ(made, "created");
+    const std::string gone = Run(key, [=, this](const state::ObjectPtr&) {
+      return Decide({.kind = Decision::Kind::kDelete}, allocations_.Plan({}, *taken, *ticket));
+    });
+    EXPECT_EQ(gone, "deleted");
+    return true;
+  }
+
+  state::testing::TestStore store_;
+  Allocations allocations_{testing::Reader(), base::SeededRandom(1)};
+  std::unique_ptr<state::Follower> follower_;
+  std::unique_ptr<Sequencer> sequencer_;
+};
+
+/// Each takes one or two values of six.
+TEST_F(AllocationsWritersTest, NeverMeetInTheStoreAndAreAllAnswered) {
   std::atomic<int> made = 0;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) {
-    threads.emplace_back([&, i] {
+    threads.emplace_back([this, i, &made] {
       const std::string key = state::testing::ServiceKey("n", std::to_string(i));
-      const std::vector<Claim> claims(1 + i % 2);
       for (int64_t round = 0; round < base::LongCount(1000); ++round) {
-        auto ticket = std::make_shared<Allocations::TicketPtr>();
-        auto taken = std::make_shared<std::vector<PoolValue>>();
-        const std::string created =
-            run({.key = key, .transform = [&, ticket, taken](const state::ObjectPtr&) {
-                   auto grant = allocations.Plan(claims, {}, *ticket);
-                   if (grant) *taken = grant->takes;
-                   return plan(testing::PutOf("x"), grant);
-                 }});
-        EXPECT_TRUE(created == "created" || created == "Interna") << created;
-        if (created != "created") continue;
-        ++made;
-        EXPECT_EQ(run({.key = key,
-                       .transform =
-                           [&, ticket, taken](const state::ObjectPtr&) {
-                             return plan({.kind = Decision::Kind::kDelete},
-                                         allocations.Plan({}, *taken, *ticket));
-                           }}),
-                  "deleted");
+        made += MakeAndDelete(key, 1 + i % 2) ? 1 : 0;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(made, 100);
-  EXPECT_EQ(sequencer.GetStats().conflicts, 0U) << "a value was handed out while it was taken";
-  EXPECT_EQ(Free(allocations), U128{6});
-  sequencer.Close();
-  follower.Stop();
+  EXPECT_EQ(sequencer_->GetStats().conflicts, 0U) << "a value was handed out while it was taken";
+  EXPECT_EQ(Free(allocations_), U128{6});
 }
 
 }  // namespace
