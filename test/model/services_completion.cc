@@ -122,8 +122,8 @@ class Families {
   /// PreferDualStack that stays as it is, and whatever is being deleted and does not ask for more.
   bool KeepsAll(Service& service) const {
     const bool same = service.ips == old_->ips && service.families == old_->families;
-    if (service.policy == "PreferDualStack" && old_->policy == service.policy &&
-        service.type == old_->type && same) {
+    const bool preferred = old_->policy.empty() || old_->policy == "PreferDualStack";
+    if (service.policy == "PreferDualStack" && preferred && service.type == old_->type && same) {
       return true;
     }
     const auto leaves = [](const auto& now, const auto& before) {
