@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -77,7 +78,7 @@ bool CheckEntries(FieldErrors& errors, const codec::Array& ips,
   }
   const bool readable = errors.size() == before;
   if (ips.size() > 2) errors.Invalid(kIps, ips, "may only hold up to 2 values");
-  return readable && ips.size() <= 2;
+  return readable;
 }
 
 std::optional<std::string_view> FamilyOf(std::string_view text) {
@@ -88,7 +89,10 @@ std::optional<std::string_view> FamilyOf(std::string_view text) {
 
 void CheckAgainstFamilies(FieldErrors& errors, const codec::Array& ips,
                           const codec::Array& families) {
-  if (ips.size() == 2 && FamilyOf(Text(ips.data())) == FamilyOf(Text(&ips[1]))) {
+  const bool both = std::ranges::any_of(ips, [&ips](const codec::Value& ip) {
+    return FamilyOf(Text(&ip)) != FamilyOf(Text(ips.data()));
+  });
+  if (ips.size() > 1 && !both) {
     errors.Invalid(kIps, ips, "may specify no more than one IP for each IP family");
   }
   if (OnlyNone(ips)) return;

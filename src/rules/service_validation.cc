@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <string_view>
@@ -158,11 +159,13 @@ void CheckRangesAnnotation(FieldErrors& errors, const codec::Value& service,
       StringAt(*old, "metadata", "annotations", kSourceRanges) == Text(annotation)) {
     return;
   }
-  std::string_view rest = base::GoTrimSpace(Text(annotation));
-  while (!rest.empty()) {
-    const size_t comma = rest.find(',');
-    CheckBlock(errors, path, base::GoTrimSpace(rest.substr(0, comma)));
-    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  const std::string_view blocks = base::GoTrimSpace(Text(annotation));
+  if (blocks.empty()) return;
+  // After a comma there must be another one, so the last may be missing.
+  for (size_t start = 0; start <= blocks.size();) {
+    const size_t comma = std::min(blocks.find(',', start), blocks.size());
+    CheckBlock(errors, path, base::GoTrimSpace(blocks.substr(start, comma - start)));
+    start = comma + 1;
   }
 }
 
@@ -172,10 +175,14 @@ void CheckSourceRanges(FieldErrors& errors, const codec::Value& service, const c
   const Path path = Spec("LoadBalancerSourceRanges");
   if (!IsLoadBalancer(service)) errors.Forbidden(path, kOnlyLoadBalancer);
   std::set<std::string_view> before;
-  if (old != nullptr) before = TextSet(ArrayAt(*old, "spec", "loadBalancerSourceRanges"));
+  if (old != nullptr) {
+    for (const codec::Value& range : ArrayAt(*old, "spec", "loadBalancerSourceRanges")) {
+      before.insert(base::GoTrimSpace(Text(&range)));
+    }
+  }
   for (size_t i = 0; i < ranges.size(); ++i) {
-    if (before.contains(Text(&ranges[i]))) continue;
-    CheckBlock(errors, path.Index(i), base::GoTrimSpace(Text(&ranges[i])));
+    const std::string_view block = base::GoTrimSpace(Text(&ranges[i]));
+    if (!before.contains(block)) CheckBlock(errors, path.Index(i), block);
   }
 }
 

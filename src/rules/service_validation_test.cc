@@ -233,6 +233,13 @@ TEST(ServiceValidation, Annotations) {
   const std::string lb = "'type':'LoadBalancer'";
   EXPECT_THAT(Create(lb, ranges(" 10.0.0.0/8 , fd00::/8")), IsEmpty());
   EXPECT_THAT(Create(lb, ranges("")), IsEmpty());
+  for (const char* open : {"10.0.0.0/8,", ", 10.0.0.0/8", "10.0.0.0/8, ,fd00::/8"}) {
+    EXPECT_THAT(Create(lb, ranges(open)),
+                ElementsAre("metadata.annotations[" + key +
+                            "]: Invalid value: \"\": must be a valid CIDR value, (e.g. "
+                            "10.9.8.0/24 or 2001:db8::/64)"))
+        << open;
+  }
   EXPECT_THAT(Create("", ranges("10.0.0.0/8")),
               ElementsAre("metadata.annotations[" + key + "]: " + kOnlyLb));
   EXPECT_THAT(
@@ -271,6 +278,14 @@ TEST(ServiceValidation, ClusterIpGroup) {
       {"'clusterIP':'10.1.1.1','clusterIPs':['10.1.1.1','fd00::1','10.1.1.2']",
        {"spec.clusterIPs: Invalid value: [\"10.1.1.1\",\"fd00::1\",\"10.1.1.2\"]: may only hold up "
         "to 2 values"}},
+      {"'clusterIP':'10.1.1.1','clusterIPs':['10.1.1.1','10.1.1.2','10.1.1.3'],"
+       "'ipFamilies':['IPv4','IPv6']",
+       {"spec.clusterIPs: Invalid value: [\"10.1.1.1\",\"10.1.1.2\",\"10.1.1.3\"]: may only hold "
+        "up to 2 values",
+        "spec.clusterIPs: Invalid value: [\"10.1.1.1\",\"10.1.1.2\",\"10.1.1.3\"]: may specify no "
+        "more than one IP for each IP family",
+        "spec.clusterIPs[1]: Invalid value: \"10.1.1.2\": expected an IPv6 value as indicated by "
+        "`ipFamilies[1]`"}},
       {"'clusterIP':'10.1.1.1','clusterIPs':['10.1.1.1','10.1.1.1']",
        {"spec.clusterIPs: Invalid value: [\"10.1.1.1\",\"10.1.1.1\"]: may specify no more than one "
         "IP for each IP family"}},
@@ -398,11 +413,15 @@ TEST(ServiceWarnings, Texts) {
   const std::string deprecated =
       "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
   EXPECT_THAT(ServiceWarnings(With("")), IsEmpty());
-  EXPECT_THAT(ServiceWarnings(With("'clusterIP':'None','loadBalancerIP':'1.2.3.4','externalIPs':"
-                                   "['192.0.2.1'],'sessionAffinity':'ClientIP'")),
+  EXPECT_THAT(ServiceWarnings(With("'clusterIP':'None','loadBalancerIP':'FE80::1','externalIPs':"
+                                   "['2001:DB8::1'],'sessionAffinity':'ClientIP'")),
               ElementsAre("spec.loadBalancerIP is ignored for headless services",
                           "spec.externalIPs is ignored for headless services",
-                          "spec.SessionAffinity is ignored for headless services"));
+                          "spec.SessionAffinity is ignored for headless services",
+                          "spec.externalIPs[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 "
+                          "canonical format (\"2001:db8::1\")",
+                          "spec.loadBalancerIP: IPv6 address \"FE80::1\" should be in RFC 5952 "
+                          "canonical format (\"fe80::1\")"));
   EXPECT_THAT(ServiceWarnings(With("'externalIPs':['2001:DB8::1']")),
               ElementsAre("spec.externalIPs[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 "
                           "canonical format (\"2001:db8::1\")",

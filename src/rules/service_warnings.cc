@@ -86,14 +86,14 @@ Warnings ServiceWarnings(const codec::Value& service) {
   if (!headless) {
     WarnOfAddresses(warnings, spec.Child("clusterIPs"), ArrayAt(service, "spec", "clusterIPs"));
   }
-  WarnOfAddresses(warnings, spec.Child("externalIPs"), external_ips);
-  WarnOfAddress(warnings, spec.Child("loadBalancerIP"),
-                StringAt(service, "spec", "loadBalancerIP"));
   if (headless) WarnOfHeadless(warnings, service);
+  WarnOfAddresses(warnings, spec.Child("externalIPs"), external_ips);
   if (!headless && !IsExternalName(service) && !external_ips.empty()) {
     warnings.emplace_back(
         "spec.externalIPs is deprecated and may no longer be implemented in some clusters");
   }
+  WarnOfAddress(warnings, spec.Child("loadBalancerIP"),
+                StringAt(service, "spec", "loadBalancerIP"));
   const codec::Array& ranges = ArrayAt(service, "spec", "loadBalancerSourceRanges");
   for (size_t i = 0; i < ranges.size(); ++i) {
     WarnOfBlock(warnings, spec.Child("loadBalancerSourceRanges").Index(i), Text(&ranges[i]));
