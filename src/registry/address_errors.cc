@@ -45,9 +45,11 @@ base::Error AddressError(const codec::Value& service, const rules::AddressClaim&
   const std::string_view why = denial.why == Outcome::kOutOfRange
                                    ? "the provided network does not match the current range"
                                    : "provided IP is already allocated";
+  const codec::Array ips = rules::WantedClusterIps(service);
+  const std::string detail =
+      fmt::format("failed to allocate IP {}: {}", codec::Text(&ips[claim.position]), why);
   rules::FieldErrors errors;
-  errors.Invalid(rules::Path("spec.clusterIPs"), rules::WantedClusterIps(service),
-                 fmt::format("failed to allocate IP {}: {}", claim.wanted->ToString(), why));
+  errors.Invalid(rules::Path("spec.clusterIPs"), ips, detail);
   return Invalid(service, std::move(errors));
 }
 

@@ -14,11 +14,13 @@ namespace {
 using base::Reason;
 using codec::IntAt;
 using codec::StringAt;
-using testing::Text;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
+using testing::Text;
 
 class AddressesTest : public testing::RegistryTest {
  protected:
@@ -251,6 +253,23 @@ TEST_F(SmallRangesTest, AFullRangeIsSaidWithWhatHelps) {
                          "taken; "));
   Must(Delete(Service("a")));
   Must(Make("c", ""));
+}
+
+TEST_F(SmallRangesTest, ARefusalNamesTheAddressAsItWasWrittenAndNothingElse) {
+  const std::string spec = "'clusterIP':'FD00::1'";
+  const auto first = Make("a", spec);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(first->warnings, ElementsAre(HasSubstr("canonical format (\"fd00::1\")")));
+  const auto second = Make("b", spec);
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message,
+              EndsWith("Invalid value: [\"FD00::1\"]: failed to allocate IP "
+                       "FD00::1: provided IP is already allocated"));
+  EXPECT_THAT(second.error().warnings, IsEmpty());
+  const auto again = Make("a", spec);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().reason, Reason::kAlreadyExists);
+  EXPECT_THAT(again.error().warnings, SizeIs(1)) << "nothing is wrong with the object itself";
 }
 
 TEST_F(SmallRangesTest, BothFamiliesOrNone) {

@@ -203,11 +203,15 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
   if (!errors.empty()) {
     return InvalidObject(errors, target.served.Kind(), codec::StringAt(object, "metadata", "name"));
   }
-  if (strategy.warn != nullptr) {
-    for (std::string& text : strategy.warn(object, door)) warnings.push_back(std::move(text));
-  }
   if (strategy.decorate != nullptr) strategy.decorate(object, settings);
   return std::nullopt;
+}
+
+void Registry::AddAdvice(const Target& target, Door door, const Value& object,
+                         std::vector<std::string>& warnings) {
+  const auto warn = target.served.row->strategy.warn;
+  if (warn == nullptr) return;
+  for (std::string& text : warn(object, door)) warnings.push_back(std::move(text));
 }
 
 // Create.
@@ -271,6 +275,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
       }
       return creation->done(tl::unexpected(std::move(written.error())));
     }
+    AddAdvice(creation->target, Door::kMain, creation->object, creation->warnings);
     creation->done(
         Outcome{.written = *std::move(written), .warnings = std::move(creation->warnings)});
   });
@@ -289,8 +294,10 @@ Registry::Decided Registry::DecideCreate(Creation& creation, const state::Object
   }
   const Row& row = *creation.target.served.row;
   if (current != nullptr) {
-    return tl::unexpected(AlreadyExists(creation.target.served.Kind(), creation.target.name,
-                                        IsBeingDeleted(row, *current)));
+    base::Error exists = AlreadyExists(creation.target.served.Kind(), creation.target.name,
+                                       IsBeingDeleted(row, *current));
+    AddAdvice(creation.target, Door::kMain, creation.object, exists.warnings);
+    return tl::unexpected(std::move(exists));
   }
   return PutWithAddresses(row, creation.object, nullptr,
                           creation.claims ? &*creation.claims : nullptr, creation.ticket);

@@ -108,6 +108,8 @@ class Registry {
   Decided DecideCreate(Creation& creation, const state::ObjectPtr& current);
   Decided DecideCreateByUpdate(Change& change);
   Decided DecideUpdate(Change& change, const state::Object& current);
+  Decided DecideChanged(Change& change, codec::Value& object, const codec::Value& old,
+                        const state::Object& current);
   std::optional<base::Error> CompleteChanged(Change& change, codec::Value& object,
                                              const codec::Value& old);
   void Track(const Target& target, Door door, const std::string& manager, const codec::Value& old,
@@ -118,6 +120,10 @@ class Registry {
   std::optional<base::Error> CompleteNew(const Target& target, Door door,
                                          const std::string* manager, codec::Value& object,
                                          std::vector<std::string>& warnings);
+  /// Adds what a client should hear of a valid object, once it has its addresses: as upstream, one
+  /// that is refused an address or a port hears of nothing else.
+  static void AddAdvice(const Target& target, Door door, const codec::Value& object,
+                        std::vector<std::string>& warnings);
   /// `current`: what it replaces; null: nothing.
   commit::Decision PutDecision(const Row& row, const codec::Value& object,
                                const state::Object* current) const;

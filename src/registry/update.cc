@@ -162,11 +162,16 @@ Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
     return tl::unexpected(*std::move(error));
   }
   const Row& row = *target.served.row;
-  if (!row.strategy.has_addresses) return PutDecision(row, object, nullptr);
+  if (!row.strategy.has_addresses) {
+    AddAdvice(target, change.how.door, object, change.warnings);
+    return PutDecision(row, object, nullptr);
+  }
   if (change.how.door != Door::kMain) rules::ForgetHoldings(object);
   const auto claims =
       change.how.door == Door::kMain ? rules::ClaimsOf(object, nullptr) : rules::ServiceClaims();
-  return PutWithAddresses(row, object, nullptr, &claims, change.ticket);
+  Decided decision = PutWithAddresses(row, object, nullptr, &claims, change.ticket);
+  if (decision) AddAdvice(target, change.how.door, object, change.warnings);
+  return decision;
 }
 
 Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& current) {
@@ -184,21 +189,31 @@ Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& cu
   }
   if (auto error = CheckVersion(target, object, *old)) return tl::unexpected(*std::move(error));
   if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));
+  Decided decision = DecideChanged(change, object, *old, current);
+  if (decision) AddAdvice(target, change.how.door, object, change.warnings);
+  return decision;
+}
+
+/// A valid new state is written, unless nothing changed or nothing is left to keep the object.
+Registry::Decided Registry::DecideChanged(Change& change, Value& object, const Value& old,
+                                          const state::Object& current) {
+  const Target& target = change.target;
+  const Row& row = *target.served.row;
   if (IsBeingDeleted(object) && !HasFinalizers(row, object)) {
     const std::string key = current.Key();
     if (const auto identity = resources_.Find(key)) {
       change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
     }
-    return Removal(target, *old);
+    return Removal(target, old);
   }
   // Through its status no Service takes or gives anything.
   const bool plans = row.strategy.has_addresses && change.how.door == Door::kMain;
   if (!plans) {
-    if (object == *old) return commit::Decision{};
+    if (object == old) return commit::Decision{};
     return PutDecision(row, object, &current);
   }
-  const rules::ServiceClaims claims = rules::ClaimsOf(object, &*old);
-  if (object == *old && claims.IsEmpty()) return commit::Decision{};
+  const rules::ServiceClaims claims = rules::ClaimsOf(object, &old);
+  if (object == old && claims.IsEmpty()) return commit::Decision{};
   return PutWithAddresses(row, object, &current, &claims, change.ticket);
 }
 
@@ -233,11 +248,6 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
     }
   }
   if (!errors.empty()) return InvalidObject(errors, target.served.Kind(), target.name);
-  if (strategy.warn != nullptr) {
-    for (std::string& text : strategy.warn(object, door)) {
-      change.warnings.push_back(std::move(text));
-    }
-  }
   if (strategy.decorate != nullptr) strategy.decorate(object, settings);
   merge::KeepTimesOfNoChange(old, object);
   return std::nullopt;
