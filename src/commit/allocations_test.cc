@@ -33,7 +33,8 @@ class AllocationsTest : public ::testing::Test {
   void Delete(const std::string& name) {
     const state::ObjectPtr before = objects_[name];
     objects_.erase(name);
-    allocations_.OnBatch({{.revision = ++revision_, .previous = before}}, revision_);
+    ++revision_;
+    allocations_.OnBatch({{.revision = revision_, .previous = before}}, revision_);
   }
 
   static Claim Any() { return {.pool = PoolId::kIpv4}; }

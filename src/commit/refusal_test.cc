@@ -52,7 +52,7 @@ TEST_F(RefusalTest, GoesOnInTheOrderInWhichItIsTold) {
   PumpAll();
   EXPECT_THAT(results_, ElementsAre("-", "-", "-"));
   open_ = true;
-  for (const size_t waiter : {1, 2, 0}) Tell(waiter);
+  for (const size_t waiter : {1U, 2U, 0U}) Tell(waiter);
   PumpAll();
   EXPECT_THAT(results_, ElementsAre("created a @3", "created b @1", "created c @2"));
   EXPECT_EQ(replica_->sequencer->GetStats().waiting, 0U);
@@ -188,7 +188,7 @@ TEST_F(RefusalTest, GoesOnWhereTransformsMayRun) {
   Make({.run = [&tasks](std::function<void()> task) { tasks.push_back(std::move(task)); }});
   for (const char* name : {"a", "b", "c"}) Submit(ServiceKey("n", name), Through(Create(name)));
   open_ = true;
-  for (const size_t waiter : {2, 0, 1}) Tell(waiter);
+  for (const size_t waiter : {2U, 0U, 1U}) Tell(waiter);
   EXPECT_EQ(decided_, 3) << "none is decided again yet";
   ASSERT_EQ(tasks.size(), 1U) << "one goes through all that have been told";
   tasks[0]();
