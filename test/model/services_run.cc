@@ -269,11 +269,23 @@ void Run::Send(Server& server, size_t place, store::Fault fault) {
     ++seen_.faults;
     Log(fmt::format("    #{}: fault {}", found->request.id, static_cast<int>(fault)));
   }
+  const std::vector<store::Put> puts = txn.puts;
   shared_.fault = fault;
   server.Engine().Send(place);
   const std::vector<store::EventPtr> events = Poll(*watch_);
   if (!events.empty()) return OnCommit(*found, events);
-  if (fault == store::Fault::kNone) ++seen_.conflicts;
+  if (fault == store::Fault::kNone) OnConflict(puts, *found);
+}
+
+/// A server alone never offers a value that a Service has; a person may be faster than it sees.
+void Run::OnConflict(const std::vector<store::Put>& puts, const Open& open) {
+  ++seen_.conflicts;
+  for (const store::Put& put : puts) {
+    const auto record = Now().records.find(put.key.substr(put.key.rfind('/') + 1));
+    const bool taken = put.key != open.key && record != Now().records.end();
+    if (servers_.size() > 1 || !taken || record->second.chosen.empty()) continue;
+    Fail(record->first + " was offered while it was taken (" + ToText(open.request) + ")");
+  }
 }
 
 /// The process is gone; of what it had sent the store may have got some.

@@ -94,6 +94,7 @@ class Run {
   registry::NextState NextOf(const Request& request) const;
   void SendSome(Server& server);
   void Send(Server& server, size_t place, store::Fault fault);
+  void OnConflict(const std::vector<store::Put>& puts, const Open& open);
   void Restart(size_t replica);
   void LosePast();
   /// Until everybody is answered and everything is at rest; then all counts are compared.
