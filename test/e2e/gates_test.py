@@ -39,7 +39,7 @@ class GateCase(Audits, Case):
         super().setUp()
         self.server = None
         self.start()
-        for body in (service("plain"), service("static", clusterIP="10.8.0.20"),
+        for body in (service("plain"), service("static", clusterIP="10.8.0.10"),
                      service("low", "NodePort", [{"port": 80, "nodePort": 30003}],
                              clusterIP="10.8.0.3"),
                      service("dual", "NodePort", 2, ipFamilyPolicy="RequireDualStack"),
@@ -48,7 +48,7 @@ class GateCase(Audits, Case):
                      service("six", ipFamilies=["IPv6"]), service("headless", clusterIP="None"),
                      external("name"), balancer("with", externalTrafficPolicy="Local"),
                      balancer("without", False),
-                     balancer("given", False, [{"port": 80, "nodePort": 30100}])):
+                     balancer("given", False, [{"port": 80, "nodePort": 30010}])):
             self.made(body)
         self.before = self.bytes()
 

@@ -200,7 +200,7 @@ class Change(kubectls.Verbs):
             with self.subTest(policy=policy):
                 self.make("owner")
                 owner = {"apiVersion": "v1", "kind": "Service", "name": "owner",
-                         "uid": self.read("owner")["metadata"]["uid"]}
+                         "uid": self.read("owner")["metadata"]["uid"], "blockOwnerDeletion": True}
                 self.make(policy, ownerReferences=[owner])
                 self.assertRegex(self.good("delete", "svc", "owner", f"--cascade={policy}",
                                            f"--timeout={PATIENCE}s"), r'^service "owner" deleted')
