@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/go_text.h"
 #include "codec/timestamp.h"
 
 namespace berth::codec {
@@ -31,8 +32,9 @@ std::string WalkNotes::Path() const {
 void WalkNotes::Report(Problem::Kind kind) {
   if (!report_ || problems_.size() == kMostProblems) return;
   Problem problem{.kind = kind, .path = Path(), .text = {}};
-  problem.text = fmt::format(
-      "{} field \"{}\"", kind == Problem::Kind::kUnknown ? "unknown" : "duplicate", problem.path);
+  problem.text =
+      fmt::format("{} field {}", kind == Problem::Kind::kUnknown ? "unknown" : "duplicate",
+                  base::GoQuoted(problem.path));
   // The same once is enough: a field may be given a thousand times.
   for (const Problem& known : problems_) {
     if (known == problem) return;

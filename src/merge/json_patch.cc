@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/go_text.h"
 #include "codec/json.h"
 #include "codec/read.h"
 #include "merge/errors.h"
@@ -97,7 +98,8 @@ base::Result<Operation> ReadOperation(Value& source, const GoNames& names, size_
     if (member.key == "value") continue;
     const bool known = member.key == "op" || member.key == "path" || member.key == "from";
     if (!known) {
-      problems.push_back(fmt::format("json patch unknown field \"[{}].{}\"", index, member.key));
+      const std::string path = fmt::format("[{}].{}", index, member.key);
+      problems.push_back("json patch unknown field " + base::GoQuoted(path));
       continue;
     }
     if (member.value.IsNull()) continue;

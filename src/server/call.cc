@@ -2,38 +2,55 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "server/status_body.h"
 
 namespace berth::server {
 namespace {
 
-/// All warnings of an answer together, as upstream. If they are more, each is cut, and what then
-/// has no room is left out: clients do not take headers of any size.
-constexpr size_t kMaxWarningBytes = 4096;
-constexpr size_t kCutWarningBytes = 256;
+/// All warnings of an answer together, in characters, as upstream. If they are more, each is cut,
+/// and the one that reaches the limit is the last: clients do not take headers of any size.
+constexpr size_t kMostWarnings = 4096;
+constexpr size_t kMostOfEach = 256;
 
-/// Between characters.
+bool BeginsCharacter(char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }
+
+size_t Characters(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(text, BeginsCharacter));
+}
+
 std::string_view Cut(std::string_view text) {
-  if (text.size() <= kCutWarningBytes) return text;
-  size_t end = kCutWarningBytes;
-  while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end);
+  size_t characters = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (BeginsCharacter(text[i]) && ++characters > kMostOfEach) return text.substr(0, i);
+  }
+  return text;
+}
+
+/// Each once.
+std::vector<std::string_view> Distinct(const std::vector<std::string>& warnings) {
+  std::set<std::string_view> known;
+  std::vector<std::string_view> distinct;
+  for (const std::string& text : warnings) {
+    if (known.insert(text).second) distinct.emplace_back(text);
+  }
+  return distinct;
 }
 
 void AddWarnings(const std::vector<std::string>& warnings, http::Headers& headers) {
+  const std::vector<std::string_view> distinct = Distinct(warnings);
   size_t total = 0;
-  for (const std::string& text : warnings) total += text.size();
-  size_t room = kMaxWarningBytes;
-  std::vector<std::string_view> said;
-  for (const std::string& text : warnings) {
-    const std::string_view shown = total > kMaxWarningBytes ? Cut(text) : text;
-    if (std::find(said.begin(), said.end(), shown) != said.end()) continue;
-    if (shown.size() > room) return;
-    room -= shown.size();
+  for (const std::string_view text : distinct) total += Characters(text);
+  const bool cut = total > kMostWarnings;
+  size_t written = 0;
+  for (const std::string_view text : distinct) {
+    if (cut && written >= kMostWarnings) return;
+    const std::string_view shown = cut ? Cut(text) : text;
+    written += Characters(shown);
     headers.Add("warning", WarningHeader(shown));
-    said.push_back(shown);
   }
 }
 

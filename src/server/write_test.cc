@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "codec/protobuf.h"
 #include "server/testing.h"
 
@@ -12,6 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr const char* kYaml = "application/yaml";
@@ -168,6 +171,36 @@ TEST_F(WriteTest, WarningsOfTheKindAreTold) {
                             "'spec':{'ports':[{'port':80}]}}");
   EXPECT_EQ(owners.code, 201) << owners.body;
   EXPECT_THAT(owners.Warnings(), ElementsAre(HasSubstr("duplicate UID(s) observed: u")));
+}
+
+TEST_F(WriteTest, OfManyWarningsTheLastIsTheOneThatReachesTheLimit) {
+  const auto length = [](const Reply& reply) {
+    size_t total = 0;
+    for (const std::string& each : reply.Warnings()) {
+      total += each.size() - std::string_view("299 - \"\"").size() -
+               static_cast<size_t>(std::ranges::count(each, '\\'));
+    }
+    return total;
+  };
+  // Of two bytes each: it is characters that count.
+  std::string letters;
+  for (int i = 0; i < 40; ++i) letters += "\u00e9";
+  std::string fields;
+  for (int i = 0; i < 60; ++i) fields += "'" + letters + std::to_string(i) + "':1,";
+  const std::string rest = "'metadata':{'generateName':'a-'},'spec':{'ports':[{'port':80}]}}";
+  const Reply all = Post(Services(), "{" + fields + rest);
+  EXPECT_EQ(all.code, 201) << all.body;
+  EXPECT_THAT(all.Warnings(), SizeIs(60));
+  std::string long_fields;
+  for (int i = 0; i < 60; ++i) {
+    long_fields += "'" + std::string(300, 'x') + std::to_string(i) + "':1,";
+  }
+  const Reply some = Post(Services(), "{" + long_fields + rest);
+  EXPECT_EQ(some.code, 201) << some.body;
+  EXPECT_THAT(some.Warnings(), SizeIs(16)) << "the same to the 256th character, but not the same";
+  EXPECT_EQ(length(some), 4096U);
+  const Reply quoted = Post(Services(), R"({'a\'b\u0001':1,)" + rest);
+  EXPECT_THAT(quoted.Warnings(), ElementsAre(R"(299 - "unknown field \"a\\\"b\\x01\"")"));
 }
 
 TEST_F(WriteTest, BodiesInEveryForm) {
