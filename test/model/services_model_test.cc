@@ -30,7 +30,7 @@ Scene SomeScene(base::Random& random) {
   static const int kFilled[] = {0, 0, 40, 70, 85, 95};
   Scene scene{.ranges = SomeRanges(random)};
   scene.filled = kFilled[base::Uniform(random, 6)];
-  scene.habits.names = 8 + base::Uniform(random, 30);
+  scene.habits.names = 3 + base::Uniform(random, 35);
   scene.habits.growth = 40 + static_cast<int>(base::Uniform(random, 30));
   scene.habits.finalizers = static_cast<int>(base::Uniform(random, 50));
   scene.habits.given = 10 + static_cast<int>(base::Uniform(random, 60));
@@ -115,6 +115,7 @@ TEST(ServicesModelTest, TwoServersOnOneStore) {
     scene.steps = 800;
     scene.faults = static_cast<int>(base::Uniform(random, 20));
     scene.restarts = static_cast<int>(base::Uniform(random, 5));
+    scene.lost = static_cast<int>(base::Uniform(random, 10));
   });
   ExpectAllClasses(seen);
   EXPECT_TRUE(!WholeRun() || seen.conflicts > 100);
