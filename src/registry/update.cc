@@ -32,16 +32,22 @@ base::Error VersionRequired(const Target& target) {
   return error;
 }
 
+/// As upstream's storage says it.
+std::string WrongUid(const std::string& key, std::string_view uid, std::string_view found) {
+  return fmt::format(
+      "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
+      "Precondition failed: UID in precondition: {}, UID in object meta: {}",
+      key, uid, found);
+}
+
 /// Of a replacement the uid is a precondition like the version; a patch that sets another one fails
 /// validation.
-std::optional<base::Error> CheckUid(const Target& target, const Value& next, const Value& current) {
+std::optional<base::Error> CheckUid(const Target& target, const std::string& key, const Value& next,
+                                    const Value& current) {
   const std::string_view uid = codec::StringAt(next, "metadata", "uid");
   const std::string_view current_uid = codec::StringAt(current, "metadata", "uid");
   if (uid.empty() || uid == current_uid) return std::nullopt;
-  return Conflict(
-      target.served.Kind(), target.name,
-      fmt::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid,
-                  current_uid));
+  return Conflict(target.served.Kind(), target.name, WrongUid(key, uid, current_uid));
 }
 
 /// 0: any.
@@ -80,10 +86,7 @@ std::optional<base::Error> CheckNewUid(const Target& target, Way way, const std:
           ? fmt::format("uid mismatch: the provided object specified uid {}, and no existing "
                         "object was found",
                         uid)
-          : fmt::format("StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, "
-                        "AdditionalErrorMsg: Precondition failed: UID in precondition: {}, UID "
-                        "in object meta: ",
-                        key, uid));
+          : WrongUid(key, uid, ""));
 }
 
 }  // namespace
@@ -185,7 +188,9 @@ Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& cu
   Value& object = next->object;
   codec::KeepUnknownFields(*old, object, *row.kind->message);
   if (change.how.way == Way::kReplace) {
-    if (auto error = CheckUid(target, object, *old)) return tl::unexpected(*std::move(error));
+    if (auto error = CheckUid(target, current.Key(), object, *old)) {
+      return tl::unexpected(*std::move(error));
+    }
   }
   if (auto error = CheckVersion(target, object, *old)) return tl::unexpected(*std::move(error));
   if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));

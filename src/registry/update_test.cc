@@ -84,10 +84,13 @@ TEST_F(UpdateTest, AnotherUidConflicts) {
   const auto put = Put("'uid':'11111111-2222-4333-8444-555555555555'");
   ASSERT_FALSE(put);
   EXPECT_EQ(put.error().reason, Reason::kConflict);
-  EXPECT_EQ(put.error().message,
-            "Operation cannot be fulfilled on services \"a\": Precondition failed: UID in "
-            "precondition: 11111111-2222-4333-8444-555555555555, UID in object meta: " +
-                std::string(StringAt(Now(), "metadata", "uid")));
+  EXPECT_EQ(
+      put.error().message,
+      "Operation cannot be fulfilled on services \"a\": StorageError: invalid object, Code: 4, "
+      "Key: /registry/services/specs/shop/a, ResourceVersion: 0, AdditionalErrorMsg: "
+      "Precondition failed: UID in precondition: 11111111-2222-4333-8444-555555555555, UID in "
+      "object meta: " +
+          std::string(StringAt(Now(), "metadata", "uid")));
   EXPECT_THAT(Text(Put("'uid':'" + std::string(StringAt(Now(), "metadata", "uid")) + "'")),
               StartsWith("updated"));
 }
