@@ -156,18 +156,18 @@ void NamespaceTerminator::Shuffle(std::vector<state::ObjectPtr>& objects) {
 void NamespaceTerminator::Remove(const EndingPtr& ending, const state::Object& object) {
   const registry::Row& row = kinds_.Rows()[object.Resource()];
   ++ending->deletes;
-  context_.writer.Delete(
-      {.served = {.row = &row, .view = row.views.data()},
-       .name_space = ending->name,
-       .name = std::string(object.Name())},
-      {.uid = UidOf(object), .propagation = registry::Propagation::kBackground},
-      [this, ending, &row](const base::Result<registry::Outcome>& outcome) {
-        --ending->deletes;
-        if (!outcome && outcome.error().reason != Reason::kNotFound) {
-          ending->failures[std::string(row.kind->plural)] = outcome.error().message;
-        }
-        if (IsCurrent(ending)) queue_.Add(ending->name);
-      });
+  context_.writer.Delete({.served = {.row = &row, .view = row.views.data()},
+                          .name_space = ending->name,
+                          .name = std::string(object.Name())},
+                         {.uid = UidOf(object), .propagation = registry::Propagation::kBackground},
+                         [this, ending, &row](const base::Result<registry::Outcome>& outcome) {
+                           --ending->deletes;
+                           if (!outcome && outcome.error().reason != Reason::kNotFound) {
+                             ending->failures[std::string(row.kind->plural)] =
+                                 outcome.error().message;
+                           }
+                           if (IsCurrent(ending)) queue_.Add(ending->name);
+                         });
 }
 
 void NamespaceTerminator::Settle(const EndingPtr& ending, const state::Snapshot& snapshot,
