@@ -11,6 +11,9 @@
 namespace berth::rules {
 namespace {
 
+/// Further errors would not be kept; a hostile list can be long.
+bool HasRoom(const FieldErrors& errors) { return errors.size() < kMostFieldErrors; }
+
 void CheckNumber(FieldErrors& errors, const Path& path, int64_t number) {
   for (const std::string& problem : PortNumberProblems(number)) {
     errors.Invalid(path, number, problem);
@@ -40,7 +43,7 @@ void CheckProtocol(FieldErrors& errors, const codec::Value& port, const Path& pa
 void CheckPorts(FieldErrors& errors, const codec::Value& service) {
   const codec::Array& ports = ArrayAt(service, "spec", "ports");
   std::set<std::string_view> names;
-  for (size_t i = 0; i < ports.size(); ++i) {
+  for (size_t i = 0; i < ports.size() && HasRoom(errors); ++i) {
     const Path path = Path("spec.ports").Index(i);
     const std::string_view name = StringAt(ports[i], "name");
     if (!name.empty()) {
@@ -63,14 +66,14 @@ void CheckPortsTogether(FieldErrors& errors, const codec::Value& service) {
   const Path path("spec.ports");
   using Key = std::pair<std::string_view, int64_t>;
   if (IsClusterIpType(service)) {
-    for (size_t i = 0; i < ports.size(); ++i) {
+    for (size_t i = 0; i < ports.size() && HasRoom(errors); ++i) {
       if (IntAt(ports[i], "nodePort") == 0) continue;
       errors.Forbidden(path.Index(i).Child("nodePort"),
                        "may not be used when `type` is 'ClusterIP'");
     }
   }
   std::set<Key> node_ports;
-  for (size_t i = 0; i < ports.size(); ++i) {
+  for (size_t i = 0; i < ports.size() && HasRoom(errors); ++i) {
     const int64_t node_port = IntAt(ports[i], "nodePort");
     if (node_port == 0) continue;
     if (!node_ports.emplace(StringAt(ports[i], "protocol"), node_port).second) {
@@ -78,7 +81,7 @@ void CheckPortsTogether(FieldErrors& errors, const codec::Value& service) {
     }
   }
   std::set<Key> numbers;
-  for (size_t i = 0; i < ports.size(); ++i) {
+  for (size_t i = 0; i < ports.size() && HasRoom(errors); ++i) {
     const Key key(StringAt(ports[i], "protocol"), IntAt(ports[i], "port"));
     if (numbers.insert(key).second) continue;
     // What the reference compares by, printed as the struct it compares with.

@@ -409,6 +409,14 @@ TEST(ServiceStatusValidation, Ingress) {
                                  "IP address"));
 }
 
+TEST(ServiceValidation, OfManyBadPortsTheFirstAreTold) {
+  codec::Value service = With("");
+  SetAt(service, {"spec", "ports"}, codec::Array(2 * kMostFieldErrors, codec::Object()));
+  const FieldErrors errors = ValidateServiceCreate(service);
+  EXPECT_EQ(errors.size(), kMostFieldErrors);
+  EXPECT_EQ(Lines(errors).front(), "spec.ports[0].name: Required value");
+}
+
 TEST(ServiceWarnings, Texts) {
   const std::string deprecated =
       "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
