@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -280,6 +281,32 @@ void Find(benchmark::State& state) {
   }
 }
 BENCHMARK(Find);
+
+/// One of so many records goes and comes back, published as writes are: some at a time.
+void Change(benchmark::State& state) {
+  constexpr int kChangesPerPublish = 10;
+  std::thread([] {}).join();  // From now on counters are counted as in a process with threads.
+  const state::Resources resources = state::testing::MakeResources();
+  base::SeededRandom random(1);
+  const auto count = static_cast<uint64_t>(state.range(0));
+  std::vector<state::ObjectPtr> records(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    records[i] = MakeRecord(resources, static_cast<int64_t>(i), true);
+    std::swap(records[i], records[base::Uniform(random, i + 1)]);
+  }
+  const state::Snapshot nothing;
+  state::SnapshotBuilder builder(nothing);
+  for (const state::ObjectPtr& record : records) builder.Put(record);
+  state::SnapshotPtr snapshot = builder.Publish(1);
+  int changes = 0;
+  for (auto _ : state) {
+    const state::ObjectPtr& record = records[base::Uniform(random, count)];
+    builder.Erase(record->Key());
+    builder.Put(record);
+    if (++changes % kChangesPerPublish == 0) snapshot = builder.Publish(1);
+  }
+}
+BENCHMARK(Change)->Arg(1'000)->Arg(100'000)->Arg(1'000'000);
 
 }  // namespace
 }  // namespace berth

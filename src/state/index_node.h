@@ -39,6 +39,18 @@ class SoughtKey {
     return behind_prefix_.compare(object.KeyBehindPrefix());
   }
 
+  /// The same for the first `size` bytes of both; the object's key has as many.
+  int CompareBegin(const Object& object, size_t size) {
+    const std::string_view prefix = object.Prefix().Text();
+    if (size < prefix.size()) return key_.substr(0, size).compare(prefix.substr(0, size));
+    if (object.Prefix() != prefix_ && !key_.starts_with(prefix)) return key_.compare(prefix);
+    const size_t behind = size - prefix.size();
+    return key_.substr(prefix.size(), behind).compare(object.KeyBehindPrefix().substr(0, behind));
+  }
+
+  /// As Inner::heads has it.
+  uint64_t HeadAt(size_t at) const;
+
  private:
   std::string_view key_;
   KeyPrefix prefix_;  // It is known to begin with.
@@ -78,12 +90,23 @@ struct Inner : Node {
   void Remove(size_t place);
   /// After the child at `place` was changed.
   void Refresh(size_t place);
-  void Recount();
+  /// After many were.
+  void RefreshSums();
 
-  uint32_t total = 0;                         // Objects below it.
+  uint32_t total = 0;   // Objects below it.
+  uint32_t common = 0;  // Bytes that all `lowest` keys begin with, as far as it is known.
+  /// The next 8 bytes of each, so that most comparisons are made without going to the object, which
+  /// in a large index is seldom in the cache.
+  std::array<uint64_t, kFanout> heads = {};
   std::array<uint32_t, kFanout> counts = {};  // And below each child.
   std::array<NodePtr, kFanout> children;
   std::array<const Object*, kFanout> lowest = {};  // The first below each child, which holds it.
+
+ private:
+  void Recount();
+  /// After lowest[place] was set.
+  void Rehead(size_t place);
+  void ReheadAll();
 };
 
 class Editor {
