@@ -54,7 +54,8 @@ class Bench:
             if fill is not None:
                 subprocess.run([self.build / "test" / "fill_store", f"{folder}/data", str(fill)],
                                check=True)
-            server = harness.Server(folder)
+            # Wide enough for all the Services that a round creates.
+            server = harness.Server(folder, "--service-cluster-ip-range=10.0.0.0/8")
             try:
                 yield server
             finally:

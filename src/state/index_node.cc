@@ -86,14 +86,14 @@ void MoveFrom(Inner& node, size_t from, Inner& to) {
 /// becomes a new node, so that keys that come in order leave full nodes behind.
 template <typename T, typename Item>
 NodePtr InsertOrSplit(T& node, size_t place, Item item, bool at_end, uint64_t epoch) {
-  if (node.used < kFanout) {
+  if (node.used < T::kMost) {
     node.Insert(place, std::move(item));
     return nullptr;
   }
   auto right = std::make_shared<T>(epoch);
-  const size_t keep = at_end && place == kFanout ? kFanout : kFanout / 2;
+  const size_t keep = at_end && place == T::kMost ? T::kMost : T::kMost / 2;
   MoveFrom(node, keep, *right);
-  if (place > keep || keep == kFanout) {
+  if (place > keep || keep == T::kMost) {
     right->Insert(place - keep, std::move(item));
   } else {
     node.Insert(place, std::move(item));
@@ -245,11 +245,12 @@ void Editor::Erase(NodePtr& node, SoughtKey& key) {
 }
 
 void Editor::JoinIfFew(Inner& inner, size_t place) {
-  if (inner.children[place]->used >= kFew || inner.used < 2) return;
+  const size_t most = inner.children[place]->leaf ? Leaf::kMost : Inner::kMost;
+  if (inner.children[place]->used >= most / 4 || inner.used < 2) return;
   const size_t left = place == 0 ? 0 : place - 1;
   NodePtr& into = inner.children[left];
   NodePtr& from = inner.children[left + 1];
-  if (into->used + from->used > kJoined) return;
+  if (into->used + from->used > most * 3 / 4) return;
   if (into->leaf) {
     MoveFrom(Own<Leaf>(from), 0, Own<Leaf>(into));
   } else {
