@@ -32,7 +32,7 @@ base::Error Internal(std::string what) {
   return error;
 }
 
-base::Error Invalid(const codec::Value& service, rules::FieldErrors errors) {
+base::Error Invalid(const codec::Value& service, const rules::FieldErrors& errors) {
   return InvalidObject(errors, api::kServiceKind, codec::StringAt(service, "metadata", "name"));
 }
 

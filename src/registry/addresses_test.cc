@@ -26,7 +26,7 @@ class AddressesTest : public testing::RegistryTest {
  protected:
   /// A Service with these members of the spec, and port 80 unless they name ports.
   base::Result<Outcome> Make(const std::string& name, const std::string& spec,
-                             CommonOptions options = {}) {
+                             const CommonOptions& options = {}) {
     const bool has_ports = spec.find("'ports'") != std::string::npos;
     const std::string body = "{'metadata':{'name':'" + name + "'},'spec':{" +
                              (has_ports ? "" : "'ports':[{'port':80}]") +

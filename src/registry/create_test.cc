@@ -19,7 +19,8 @@ constexpr const char* kPort = "'spec':{'ports':[{'port':80}]}";
 
 class CreateTest : public RegistryTest {
  protected:
-  base::Result<Outcome> CreateService(const std::string& metadata, CommonOptions options = {}) {
+  base::Result<Outcome> CreateService(const std::string& metadata,
+                                      const CommonOptions& options = {}) {
     return Create(Service(""), "{'metadata':" + metadata + "," + kPort + "}", options);
   }
 

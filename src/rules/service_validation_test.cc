@@ -49,12 +49,12 @@ TEST(ServiceValidation, GoodOnes) {
         "'type':'ExternalName','externalName':'db.example.com.','ports':[]",
         "'type':'ExternalName','externalName':'db','ports':[{'port':1,'nodePort':30000}]",
         "'clusterIP':'None','ports':[]", "'clusterIP':'2001:DB8::1'",
-        "'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'timeoutSeconds':86400}"
-        "}",
+        R"('sessionAffinity':'ClientIP',
+           'sessionAffinityConfig':{'clientIP':{'timeoutSeconds':86400}})",
         "'externalIPs':['192.0.2.1'],'externalTrafficPolicy':'Local'",
         "'ports':[{'port':53,'name':'a'},{'port':53,'name':'b','protocol':'UDP'}]",
-        "'type':'LoadBalancer','loadBalancerSourceRanges':[' 10.0.0.0/8 "
-        "'],'loadBalancerClass':'x/y'",
+        R"('type':'LoadBalancer','loadBalancerSourceRanges':[' 10.0.0.0/8 '],
+           'loadBalancerClass':'x/y')",
         "'trafficDistribution':'PreferSameNode','loadBalancerIP':'anything'"}) {
     EXPECT_THAT(Create(good), IsEmpty()) << good;
   }
