@@ -1,4 +1,5 @@
 // Answers in protobuf: they say what the JSON answers say, and the bytes are those Go clients read.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -231,8 +232,10 @@ TEST_F(ProtobufTest, ALongListComesInPieces) {
   std::vector<std::string> items;
   for (int i = 0; i < 150; ++i) {
     const std::string name = "s" + std::to_string(1000 + i);
-    Put(Services() + "/" + name, "{'metadata':{'name':'" + name + "','annotations':{'t':'" + text +
-                                     "'}},'spec':{'ports':[{'port':80}]}}");
+    Put(Services() + "/" + name,
+        fmt::format("{{'metadata':{{'name':'{}','annotations':{{'t':'{}'}}}},"
+                    "'spec':{{'ports':[{{'port':80}}]}}}}",
+                    name, text));
     items.push_back(Unwrapped(GetProto(Services() + "/" + name).body, "v1", "Service"));
   }
   const uint32_t stream = Send("GET " + Services(), {}, {.accept = kProtobuf});

@@ -3,6 +3,7 @@
 // until it is moved.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -316,7 +317,7 @@ class Stream {
                              : std::string(codec::StringAt(*object, "metadata", "name"));
       const auto version = codec::StringAt(*object, "metadata", "resourceVersion");
       if (!version.empty()) text.append("@").append(version);
-      lines.push_back(type + " " + text);
+      lines.push_back(fmt::format("{} {}", type, text));
     }
     return lines;
   }

@@ -1,5 +1,6 @@
 #include "server/watch.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -262,8 +263,8 @@ TEST_F(WatchTest, InitialEventsEndWithAMarkedBookmark) {
   PutService("b");
   const std::string list =
       "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
-  for (const std::string& query :
-       {list, list + "&resourceVersion=0", list + "&resourceVersion=" + one}) {
+  const std::string from_one = fmt::format("{}&resourceVersion={}", list, one);
+  for (const std::string& query : {list, list + "&resourceVersion=0", from_one}) {
     const std::string at = Now();
     Stream watch = Watch(query + "&labelSelector=app");
     const std::vector<codec::Value> events = watch.Events();

@@ -58,7 +58,10 @@ std::optional<PackedUuid> PackUuid(std::string_view text) {
   PackedUuid packed;
   size_t at = 0;
   for (char& byte : packed) {
-    if (IsDash(at) && text[at++] != '-') return std::nullopt;
+    if (IsDash(at)) {
+      if (text[at] != '-') return std::nullopt;
+      ++at;
+    }
     const unsigned high = HexValue(text[at++]);
     const unsigned low = HexValue(text[at++]);
     if (high > 15 || low > 15) return std::nullopt;

@@ -43,9 +43,9 @@ constexpr size_t kMostEarlier = 8;
 
 /// What was appended as it is.
 template <typename T>
-T ValueAt(const char* at) {
+T ValueAt(std::string_view bytes, size_t at) {
   T value;
-  std::memcpy(&value, at, sizeof value);
+  std::memcpy(&value, bytes.substr(at, sizeof value).data(), sizeof value);
   return value;
 }
 
@@ -53,7 +53,7 @@ T ValueAt(const char* at) {
 size_t CountOf(std::string_view shape) { return static_cast<unsigned char>(shape.front()); }
 
 Stop StopAt(std::string_view shape, size_t index) {
-  return ValueAt<Stop>(shape.data() + 1 + index * sizeof(Stop));
+  return ValueAt<Stop>(shape, 1 + index * sizeof(Stop));
 }
 
 std::string_view TextOf(std::string_view shape) {
@@ -182,8 +182,8 @@ class PartReader {
       return step == Step::kTime ? kTimeSize : packed.size();
     }
     void AppendTo(std::string& out) const {
-      if (step == Step::kUuid) return AppendUuid(out, ValueAt<PackedUuid>(packed.data()));
-      if (step == Step::kTime) return AppendTime(out, ValueAt<uint32_t>(packed.data()));
+      if (step == Step::kUuid) return AppendUuid(out, ValueAt<PackedUuid>(packed, 0));
+      if (step == Step::kTime) return AppendTime(out, ValueAt<uint32_t>(packed, 0));
       out.append(packed);
     }
   };

@@ -132,7 +132,7 @@ TEST(SplitTextTest, ManyTimesAreWorthNoMoreThanTheirBytes) {
 }
 
 TEST(SplitTextTest, CannotBeSplitAtMarksThatMakeNoSense) {
-  const auto with = [](std::vector<OwnParts::Part> parts) {
+  const auto with = [](const std::vector<OwnParts::Part>& parts) {
     WireText wire = Read("kind^ name#version<managed> more");
     for (const OwnParts::Part& part : parts) wire.own.parts[wire.own.count++] = part;
     return wire;
