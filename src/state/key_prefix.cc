@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <string>
 
 #include "base/mutex.h"
 
@@ -29,7 +28,9 @@ uint16_t NumberOf(std::string_view text) {
   const auto found = std::find(table.texts.begin(), end, text);
   if (found == end) {
     if (table.count == KeyPrefix::kMost) std::abort();
-    *found = *new std::string(text);
+    char* const kept = new char[text.size()];
+    std::copy(text.begin(), text.end(), kept);
+    *found = {kept, text.size()};
     ++table.count;
   }
   return static_cast<uint16_t>(found - table.texts.begin());
