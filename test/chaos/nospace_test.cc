@@ -121,7 +121,9 @@ TEST_F(NoSpaceTest, WritesAreRefusedUntilThereIsSpaceAgain) {
   ASSERT_TRUE(compacted) << compacted.error().message;
   EXPECT_TRUE(Within(60s, [&] { return MakeSpace() && WriteAgain(0); })) << arena_->Logs();
   for (int i = 0; i < kWriters; ++i) {
-    EXPECT_TRUE(Within(30s, [&] { return WriteAgain(i); })) << "writer " << i << arena_->Logs();
+    // An alarm that another member raised before may come after.
+    EXPECT_TRUE(Within(60s, [&] { return WriteAgain(i) || (MakeSpace() && WriteAgain(i)); }))
+        << "writer " << i << arena_->Logs();
   }
   for (int i = 0; i < Arena::kReplicas; ++i) {
     EXPECT_TRUE(Within(30s, [&] { return arena_->At(i).GetHealth().writable; }))
