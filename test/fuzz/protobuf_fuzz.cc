@@ -24,6 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (input.empty()) return 0;
   const api::Kind& kind = *api::AllKinds()[data[0] % api::AllKinds().size()];
+  if (!kind.has_protobuf) return 0;
   const api::Message& message = *kind.message;
   const auto object = codec::DecodeProto(input.substr(1), message);
   if (!object) {
