@@ -53,18 +53,6 @@ size_t CommonSize(const Object& a, const Object& b) {
   return a.Prefix().Text().size() + CommonSize(a.KeyBehindPrefix(), b.KeyBehindPrefix());
 }
 
-/// Copying a node and letting one go count up and down in each of what it holds, one after the
-/// other. In a large index these are not in the cache: they are fetched at once beforehand.
-template <typename Items>
-void FetchAll(const Items& items, size_t used) {
-  for (size_t i = 0; i < used; ++i) {
-    // make_shared has put what is held right behind its counters.
-    __builtin_prefetch(reinterpret_cast<const char*>(items[i].get()) - 16, /*for writing*/ 1);
-  }
-}
-void FetchHeld(const Leaf& leaf) { FetchAll(leaf.objects, leaf.used); }
-void FetchHeld(const Inner& inner) { FetchAll(inner.children, inner.used); }
-
 /// Moves what lies from `from` on behind what `to` has. Both are the editor's own.
 void MoveFrom(Leaf& node, size_t from, Leaf& to) {
   for (size_t i = from; i < node.used; ++i) to.objects[to.used++] = std::move(node.objects[i]);
@@ -86,14 +74,14 @@ void MoveFrom(Inner& node, size_t from, Inner& to) {
 /// becomes a new node, so that keys that come in order leave full nodes behind.
 template <typename T, typename Item>
 NodePtr InsertOrSplit(T& node, size_t place, Item item, bool at_end, uint64_t epoch) {
-  if (node.used < T::kMost) {
+  if (node.used < kFanout) {
     node.Insert(place, std::move(item));
     return nullptr;
   }
   auto right = std::make_shared<T>(epoch);
-  const size_t keep = at_end && place == T::kMost ? T::kMost : T::kMost / 2;
+  const size_t keep = at_end && place == kFanout ? kFanout : kFanout / 2;
   MoveFrom(node, keep, *right);
-  if (place > keep || keep == T::kMost) {
+  if (place > keep || keep == kFanout) {
     right->Insert(place - keep, std::move(item));
   } else {
     node.Insert(place, std::move(item));
@@ -193,7 +181,6 @@ void Inner::ReheadAll() {
 template <typename T>
 T& Editor::Own(NodePtr& node) {
   if (node->epoch != epoch_) {
-    FetchHeld(static_cast<const T&>(*node));
     auto copy = std::make_shared<T>(static_cast<const T&>(*node));
     copy->epoch = epoch_;
     node = std::move(copy);
@@ -245,12 +232,11 @@ void Editor::Erase(NodePtr& node, SoughtKey& key) {
 }
 
 void Editor::JoinIfFew(Inner& inner, size_t place) {
-  const size_t most = inner.children[place]->leaf ? Leaf::kMost : Inner::kMost;
-  if (inner.children[place]->used >= most / 4 || inner.used < 2) return;
+  if (inner.children[place]->used >= kFew || inner.used < 2) return;
   const size_t left = place == 0 ? 0 : place - 1;
   NodePtr& into = inner.children[left];
   NodePtr& from = inner.children[left + 1];
-  if (into->used + from->used > most * 3 / 4) return;
+  if (into->used + from->used > kJoined) return;
   if (into->leaf) {
     MoveFrom(Own<Leaf>(from), 0, Own<Leaf>(into));
   } else {

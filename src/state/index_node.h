@@ -15,10 +15,11 @@
 
 namespace berth::state::index {
 
-/// A write copies one node per level: larger ones cost more to copy, smaller ones more memory. What
-/// a leaf holds is counted one by one when it is copied, and is seldom in the cache.
+/// A write copies one node per level: larger ones cost more to copy, smaller ones more memory.
 inline constexpr size_t kFanout = 32;
-inline constexpr size_t kLeafFanout = 16;
+/// A node with fewer entries is joined with a neighbour if both fit well into one.
+inline constexpr size_t kFew = kFanout / 4;
+inline constexpr size_t kJoined = kFanout * 3 / 4;
 
 /// A key on its way through the index. Neighbours begin with the same prefix, so that it is
 /// compared once and not with every object. The key itself is another's.
@@ -68,8 +69,6 @@ struct Node {
 };
 
 struct Leaf : Node {
-  static constexpr size_t kMost = kLeafFanout;
-
   explicit Leaf(uint64_t made_in) : Node(made_in, true) {}
 
   /// The first place whose key is not before `key`.
@@ -79,12 +78,10 @@ struct Leaf : Node {
   void Insert(size_t place, ObjectPtr object);
   void Remove(size_t place);
 
-  std::array<ObjectPtr, kLeafFanout> objects;
+  std::array<ObjectPtr, kFanout> objects;
 };
 
 struct Inner : Node {
-  static constexpr size_t kMost = kFanout;
-
   explicit Inner(uint64_t made_in) : Node(made_in, false) {}
 
   /// The child whose keys `key` belongs to.
