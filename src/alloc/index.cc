@@ -42,9 +42,25 @@ LoadedIndex Index::Load(Layout layout, std::span<const U128> taken) {
       (index.layout_.BandOf(taken[i]) == Band::kStatic ? lower : upper).push_back(taken[i]);
     }
   }
-  if (!lower.empty()) index.static_->Load(lower);
-  if (!upper.empty()) index.dynamic_->Load(upper);
+  index.Fill(lower, upper);
   return loaded;
+}
+
+Index Index::Of(Layout layout, std::span<const U128> taken) {
+  Index index(std::move(layout));
+  std::vector<U128> lower;
+  std::vector<U128> upper;
+  for (const U128 value : taken) {
+    if (!index.layout_.Contains(value)) continue;
+    (index.layout_.BandOf(value) == Band::kStatic ? lower : upper).push_back(value);
+  }
+  index.Fill(lower, upper);
+  return index;
+}
+
+void Index::Fill(std::span<const U128> lower, std::span<const U128> upper) {
+  if (!lower.empty()) static_->Load(lower);
+  if (!upper.empty()) dynamic_->Load(upper);
 }
 
 std::optional<State> Index::Get(U128 value) const {
@@ -72,12 +88,10 @@ Outcome Index::Take(U128 value) {
   return Outcome::kExcluded;
 }
 
-void Index::Hold(U128 value) {
+void Index::Put(U128 value, State state) {
   BandSet* set = SetFor(value);
   if (set == nullptr) return;
-  if (const State state = set->Get(value); state != State::kTaken) {
-    set->Change(value, state, State::kTaken);
-  }
+  if (const State before = set->Get(value); before != state) set->Change(value, before, state);
 }
 
 const BandSet* Index::SetToPickFrom() const {
@@ -123,6 +137,11 @@ Outcome Index::Reserve(U128 value) {
   if (state == State::kExcluded) return Outcome::kExcluded;
   set->Change(value, state, State::kReserved);
   return Outcome::kDone;
+}
+
+U128 Index::Pickable() const {
+  const U128 dynamic = dynamic_ ? dynamic_->Free() : 0;
+  return static_ && !layout_.strict() ? dynamic + static_->Free() : dynamic;
 }
 
 StateCounts Index::Counts(Band band) const {

@@ -28,6 +28,7 @@ enum class [[nodiscard]] Outcome : uint8_t {
   kReserved,
   kExcluded,
   kNotHeld,  ///< nothing to give back: the value is not in the state the request starts from
+  kNotOpen,  ///< of a pool: nothing new is taken from the ranges that have it
 };
 
 struct LoadedIndex;
@@ -42,6 +43,9 @@ class Index {
   /// ascending order.
   static LoadedIndex Load(Layout layout, std::span<const U128> taken);
 
+  /// The same of distinct values in any order; those that lie outside the range are left out.
+  static Index Of(Layout layout, std::span<const U128> taken);
+
   /// What a value is; nothing for a value that is not a usable one of the range.
   std::optional<State> Get(U128 value) const;
   bool Has(U128 value) const { return Get(value) == State::kTaken; }
@@ -49,8 +53,11 @@ class Index {
   /// A given value: free or cooling.
   Outcome Take(U128 value);
 
-  /// Whatever it was before, it is taken: somebody has it. Values outside the range are ignored.
-  void Hold(U128 value);
+  /// Whatever it was before, it is that now: kFree, kTaken, kReserved or kCooling. Values outside
+  /// the range are ignored; of excluded ones only kTaken is noted.
+  void Put(U128 value, State state);
+  /// It is taken: somebody has it.
+  void Hold(U128 value) { Put(value, State::kTaken); }
 
   /// Any free value: from the dynamic band, and from the static one if that is exhausted and the
   /// range is not strict. Each free value of the band is equally likely. Cooling values are left
@@ -66,6 +73,9 @@ class Index {
   /// Sets a free or cooling value aside, and back.
   Outcome Reserve(U128 value);
   Outcome Unreserve(U128 value);
+
+  /// How many values Pick could propose.
+  U128 Pickable() const;
 
   StateCounts Counts(Band band) const;
   StateCounts Counts() const;
@@ -97,6 +107,7 @@ class Index {
   BandSet* SetFor(U128 value);
   const BandSet* SetFor(U128 value) const;
   const BandSet* SetToPickFrom() const;
+  void Fill(std::span<const U128> lower, std::span<const U128> upper);
   Outcome GiveBack(U128 value, State from, State to);
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 

@@ -84,6 +84,22 @@ std::optional<Interval> Layout::BandSpan(Band band) const {
   return Interval{span_->first + static_size_, span_->last};
 }
 
+std::optional<Layout> Layout::Within(const Interval& part) const {
+  const auto span = span_ ? Intersection(*span_, part) : std::nullopt;
+  if (!span) return std::nullopt;
+  Layout layout = *this;
+  layout.span_ = span;
+  layout.excluded_ = Clipped(excluded_, *span);
+  layout.usable_ = span->Size();
+  for (const Unusable& each : unusable_) {
+    if (const auto hole = Intersection(each.values, *span)) layout.usable_ -= hole->Size();
+  }
+  const auto band = BandSpan(Band::kStatic);
+  const auto kept = band ? Intersection(*band, *span) : std::nullopt;
+  layout.static_size_ = kept ? kept->Size() : 0;
+  return layout;
+}
+
 base::Result<Layout> Layout::Make(Interval all, std::vector<Unusable> unusable,
                                   uint64_t formula_band, const RangeOptions& options) {
   Layout layout;

@@ -86,6 +86,10 @@ class Layout {
 
   bool Contains(U128 value) const { return span_ && span_->Contains(value); }
 
+  /// The same without the values outside of `part`; those that stay stay in their band. Nothing:
+  /// none stays.
+  std::optional<Layout> Within(const Interval& part) const;
+
   bool operator==(const Layout&) const = default;
 
   friend base::Result<Layout> LayoutOf(const ip::Cidr& cidr, const RangeOptions& options);

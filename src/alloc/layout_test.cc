@@ -198,6 +198,23 @@ TEST(LayoutTest, ExclusionsAreClippedSortedAndMerged) {
                 {base + 1, base + 5}, {base + 50, base + 61}, {base + 250, base + 254}}));
 }
 
+TEST(LayoutTest, APartOfItKeepsBandsAndExclusions) {
+  const Layout whole = Make("30000-30099", {.excluded = {{30010, 30020}, {30090, 30095}}});
+  EXPECT_EQ(whole.Within({0, 65535}), whole);
+  EXPECT_EQ(whole.Within({30100, 30200}), std::nullopt);
+  const auto part = whole.Within({30008, 30050});
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->span(), (Interval{30008, 30050}));
+  EXPECT_EQ(part->Usable(), 43u);
+  EXPECT_EQ(part->BandSpan(Band::kStatic), (Interval{30008, 30015}));
+  EXPECT_EQ(part->BandSpan(Band::kDynamic), (Interval{30016, 30050}));
+  EXPECT_EQ(part->excluded(), (std::vector<Interval>{{30010, 30020}}));
+  const auto above = whole.Within({30016, 30016});
+  ASSERT_TRUE(above);
+  EXPECT_EQ(above->BandSpan(Band::kStatic), std::nullopt);
+  EXPECT_EQ(Make("10.0.0.0/24").Within({0, ~U128{0}}), Make("10.0.0.0/24"));
+}
+
 TEST(LayoutTest, TheBandsSplitTheRange) {
   const Layout layout = Make("10.0.0.0/24");
   const U128 base = ip::ParseAddr("10.0.0.0")->bits();

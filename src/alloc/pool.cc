@@ -1,123 +1,184 @@
 #include "alloc/pool.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace berth::alloc {
 namespace {
 
-bool IsNarrow(U128 value) { return value <= UINT32_MAX; }
+/// Indexes that may be used again, by where their range begins and ends.
+using OldIndexes = std::multimap<std::pair<U128, U128>, Index*>;
 
-U128 Pickable(const Index& index) {
-  const U128 dynamic = index.Counts(Band::kDynamic)[State::kFree];
-  return index.layout().strict() ? dynamic : dynamic + index.Counts(Band::kStatic)[State::kFree];
+std::pair<U128, U128> EndsOf(const Layout& layout) {
+  const Interval span = layout.span().value_or(Interval{1, 0});
+  return {span.first, span.last};
 }
 
-U128 SaturatedSum(U128 a, U128 b) { return a > base::kU128Max - b ? base::kU128Max : a + b; }
+std::optional<Index> TakeSame(OldIndexes& old, const Layout& layout) {
+  const auto [begin, end] = old.equal_range(EndsOf(layout));
+  for (auto at = begin; at != end; ++at) {
+    if (at->second->layout() != layout) continue;
+    std::optional<Index> same = std::move(*at->second);
+    old.erase(at);
+    return same;
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
-bool ValueSet::Insert(U128 value) {
-  if (IsNarrow(value)) return narrow_.insert(static_cast<uint32_t>(value)).second;
-  return wide_.insert(value).second;
-}
-
-bool ValueSet::Erase(U128 value) {
-  if (IsNarrow(value)) return narrow_.erase(static_cast<uint32_t>(value)) > 0;
-  return wide_.erase(value) > 0;
-}
-
-bool ValueSet::Contains(U128 value) const {
-  if (IsNarrow(value)) return narrow_.contains(static_cast<uint32_t>(value));
-  return wide_.contains(value);
-}
-
-std::vector<U128> ValueSet::In(const Interval& interval) const {
-  std::vector<U128> found;
-  for (const uint32_t value : narrow_) {
-    if (interval.Contains(value)) found.emplace_back(value);
-  }
-  for (const U128 value : wide_) {
-    if (interval.Contains(value)) found.push_back(value);
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
+// Ranges.
 
 void Pool::SetRanges(std::vector<RangeRow> rows) {
-  std::vector<Range> next;
-  next.reserve(rows.size());
-  for (RangeRow& row : rows) {
-    const auto same = std::find_if(ranges_.begin(), ranges_.end(), [&row](const Range& range) {
-      return range.name == row.name && range.text == row.text && range.index.layout() == row.layout;
-    });
-    if (same != ranges_.end()) {
-      next.push_back(std::move(*same));
-      ranges_.erase(same);
-      continue;
-    }
-    const std::optional<Interval> span = row.layout.span();
-    const std::vector<U128> held = span ? held_.In(*span) : std::vector<U128>();
-    next.push_back({.name = std::move(row.name),
-                    .text = std::move(row.text),
-                    .index = Index::Load(std::move(row.layout), held).index});
+  ++changes_;
+  OldIndexes old;
+  for (Range& range : ranges_) old.emplace(EndsOf(range.index.layout()), &range.index);
+  std::vector<std::optional<Index>> indexes(rows.size());
+  std::vector<std::optional<Interval>> new_spans(rows.size());
+  bool any_new = false;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    indexes[i] = TakeSame(old, rows[i].layout);
+    if (indexes[i]) continue;
+    new_spans[i] = rows[i].layout.span();
+    any_new = true;
   }
-  ranges_ = std::move(next);
+  if (any_new) FillNew(std::move(new_spans), rows, indexes);
+  ranges_.clear();
+  ranges_.reserve(rows.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    RangeRow& row = rows[i];
+    ranges_.push_back({.name = std::move(row.name),
+                       .text = std::move(row.text),
+                       .priority = row.priority,
+                       .open = row.open,
+                       .leaving = row.leaving,
+                       .cool_down = row.cool_down,
+                       .kind = row.kind,
+                       .overlaps = false,
+                       .index = *std::move(indexes[i])});
+  }
+  Arrange();
 }
 
-bool Pool::Hold(U128 value) {
-  if (!held_.Insert(value)) return false;
-  for (Range& range : ranges_) range.index.Hold(value);
+/// `spans` are those of the rows that are new.
+void Pool::FillNew(std::vector<std::optional<Interval>> spans, std::vector<RangeRow>& rows,
+                   std::vector<std::optional<Index>>& indexes) const {
+  const Segments segments(spans);
+  std::vector<std::vector<U128>> taken(rows.size());
+  taken_.ForEach([&](U128 value) {
+    for (const uint32_t place : segments.Of(value)) taken[place].push_back(value);
+  });
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!indexes[i]) indexes[i] = Index::Of(std::move(rows[i].layout), taken[i]);
+  }
+  const auto put = [&](const ValueSet& values, State state) {
+    values.ForEach([&](U128 value) {
+      for (const uint32_t place : segments.Of(value)) indexes[place]->Put(value, state);
+    });
+  };
+  put(reserved_, State::kReserved);
+  put(cooling_, State::kCooling);
+}
+
+/// What is known of the ranges by their place.
+void Pool::Arrange() {
+  std::vector<std::optional<Interval>> spans;
+  std::vector<PickOrder::Range> picks;
+  names_.clear();
+  for (uint32_t i = 0; i < ranges_.size(); ++i) {
+    const Range& range = ranges_[i];
+    spans.push_back(range.index.layout().span());
+    picks.push_back({.priority = range.priority, .free = Pickable(range)});
+    names_.emplace(range.name, i);
+  }
+  segments_ = Segments(spans);
+  order_ = PickOrder(std::move(picks));
+  for (uint32_t i = 0; i < ranges_.size(); ++i) ranges_[i].overlaps = segments_.Overlaps(i);
+}
+
+uint64_t Pool::Pickable(const Range& range) const {
+  if (!range.open) return 0;
+  return static_cast<uint64_t>(std::min<U128>(range.index.Pickable(), UINT64_MAX));
+}
+
+const Pool::Range* Pool::Find(U128 value) const {
+  const auto places = segments_.Of(value);
+  return places.empty() ? nullptr : &ranges_[places.front()];
+}
+
+const Pool::Range* Pool::Named(std::string_view name) const {
+  const auto found = names_.find(name);
+  return found == names_.end() ? nullptr : &ranges_[found->second];
+}
+
+// Values.
+
+State Pool::Get(U128 value) const {
+  if (taken_.Contains(value)) return State::kTaken;
+  if (reserved_.Contains(value)) return State::kReserved;
+  if (cooling_.Contains(value)) return State::kCooling;
+  return State::kFree;
+}
+
+ValueSet& Pool::SetOf(State state) {
+  if (state == State::kTaken) return taken_;
+  return state == State::kReserved ? reserved_ : cooling_;
+}
+
+bool Pool::Put(U128 value, State state) {
+  const State before = Get(value);
+  if (before == state) return false;
+  Change(value, before, state);
   return true;
 }
 
-bool Pool::Drop(U128 value) {
-  if (!held_.Erase(value)) return false;
-  for (Range& range : ranges_) (void)range.index.Release(value);
-  return true;
+void Pool::Change(U128 value, State from, State to) {
+  ++changes_;
+  if (from != State::kFree) SetOf(from).Erase(value);
+  if (to != State::kFree) SetOf(to).Insert(value);
+  for (const uint32_t place : segments_.Of(value)) {
+    Range& range = ranges_[place];
+    range.index.Put(value, to);
+    order_.SetFree(place, Pickable(range));
+  }
 }
 
-Outcome Pool::Take(U128 value) {
-  if (Find(value) == nullptr) return Outcome::kOutOfRange;
-  if (IsHeld(value)) return Outcome::kTaken;
-  Outcome outcome = Outcome::kOutOfRange;
-  for (const Range& range : ranges_) {
-    const std::optional<State> state = range.index.Get(value);
-    if (state == State::kFree || state == State::kCooling) {
-      Hold(value);
+Outcome Pool::Take(U128 value, bool reserved_too) {
+  const auto places = segments_.Of(value);
+  if (places.empty()) return Outcome::kOutOfRange;
+  const State state = Get(value);
+  if (state == State::kTaken) return Outcome::kTaken;
+  if (state == State::kReserved && !reserved_too) return Outcome::kReserved;
+  Outcome outcome = Outcome::kNotOpen;
+  for (const uint32_t place : places) {
+    const Range& range = ranges_[place];
+    if (!range.open) continue;
+    if (range.index.Get(value) != State::kExcluded) {
+      Change(value, state, State::kTaken);
       return Outcome::kDone;
     }
-    if (state) outcome = state == State::kExcluded ? Outcome::kExcluded : Outcome::kReserved;
+    outcome = Outcome::kExcluded;
   }
   return outcome;
 }
 
 std::optional<U128> Pool::TakeAny(base::Random& random) {
-  const Range* best = nullptr;
-  U128 most = 0;
-  for (const Range& range : ranges_) {
-    const U128 free = Pickable(range.index);
-    if (free > most) {
-      most = free;
-      best = &range;
-    }
-  }
-  if (best == nullptr) return std::nullopt;
-  const std::optional<U128> value = best->index.Pick(random);
-  if (value) Hold(*value);
+  const std::optional<uint32_t> place = order_.First();
+  if (!place) return std::nullopt;
+  return PickFrom(*place, random);
+}
+
+std::optional<U128> Pool::TakeAny(base::Random& random, const Range& range) {
+  const uint32_t place = PlaceOf(range);
+  if (order_.Free(place) == 0) return std::nullopt;
+  return PickFrom(place, random);
+}
+
+std::optional<U128> Pool::PickFrom(uint32_t place, base::Random& random) {
+  const std::optional<U128> value = ranges_[place].index.Pick(random);
+  if (value) Change(*value, State::kFree, State::kTaken);
   return value;
-}
-
-U128 Pool::Available() const {
-  U128 total = 0;
-  for (const Range& range : ranges_) total = SaturatedSum(total, Pickable(range.index));
-  return total;
-}
-
-const Pool::Range* Pool::Find(U128 value) const {
-  const auto found = std::find_if(ranges_.begin(), ranges_.end(), [value](const Range& range) {
-    return range.index.layout().Contains(value);
-  });
-  return found == ranges_.end() ? nullptr : &*found;
 }
 
 }  // namespace berth::alloc

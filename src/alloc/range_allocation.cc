@@ -21,10 +21,12 @@ BitmapForm BitmapForm::Of(const ip::PortRange& ports) {
           ports.first(), ports.Size()};
 }
 
+base::Error BitmapForm::Mismatch() const {
+  return {.reason = base::Reason::kInvalid, .message = std::string(mismatch_)};
+}
+
 base::Result<BitmapForm::Decoded> BitmapForm::Decode(const RangeAllocation& stored) const {
-  if (stored.range != range_) {
-    return base::Fail(base::Reason::kInvalid, std::string(mismatch_));
-  }
+  if (stored.range != range_) return tl::unexpected(Mismatch());
   Decoded decoded;
   const size_t size = stored.data.size();
   for (size_t i = 0; i < size; ++i) {

@@ -8,7 +8,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "alloc/index.h"
@@ -32,6 +35,20 @@ class BitmapForm {
   /// Of an IPv6 range only the first 65,536 addresses have a bit, whatever its size.
   static BitmapForm Of(const ip::Cidr& cidr);
   static BitmapForm Of(const ip::PortRange& ports);
+
+  /// The text of the range, as it is stored.
+  const std::string& range() const { return range_; }
+  uint64_t bits() const { return bits_; }
+  /// What is said of a stored range that is another one.
+  base::Error Mismatch() const;
+
+  /// Nothing: the value has none.
+  std::optional<uint64_t> BitOf(U128 value) const {
+    if (value < first_ || value - first_ >= bits_) return std::nullopt;
+    return static_cast<uint64_t>(value - first_);
+  }
+  /// The bit may lie beyond the range.
+  U128 ValueOf(uint64_t bit) const { return first_ + bit; }
 
   struct Decoded {
     std::vector<U128> values = {};  ///< ascending

@@ -72,13 +72,13 @@ std::string NewUuid(Random& random) {
   const std::array<uint64_t, 2> halves = {
       (random.Next() & ~uint64_t{0xf000}) | 0x4000,                 // Version 4,
       (random.Next() & ~(uint64_t{3} << 62)) | uint64_t{2} << 62};  // of the usual variant.
-  std::string text;
-  text.reserve(36);
+  std::string text(36, '-');
+  size_t at = 0;
   for (size_t byte = 0; byte < 16; ++byte) {
-    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) text.push_back('-');
-    const uint64_t value = halves.at(byte / 8) >> 8 * (7 - byte % 8);
-    text.push_back(kDigits[value >> 4 & 0xf]);
-    text.push_back(kDigits[value & 0xf]);
+    if (byte == 4 || byte == 6 || byte == 8 || byte == 10) ++at;
+    const uint64_t value = halves[byte / 8] >> 8 * (7 - byte % 8);
+    text[at++] = kDigits[value >> 4 & 0xf];
+    text[at++] = kDigits[value & 0xf];
   }
   return text;
 }

@@ -1,0 +1,126 @@
+#include "alloc/bitmap_change.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace berth::alloc {
+namespace {
+
+/// Equal parts of this many bytes are passed over at once.
+constexpr size_t kChunk = 256;
+constexpr size_t kWord = sizeof(uint64_t);
+
+unsigned char MaskOf(uint64_t bit) { return static_cast<unsigned char>(1U << (bit % 8)); }
+
+/// Where a bit is; beyond the end of `size` bytes: nowhere.
+std::optional<size_t> PlaceOf(uint64_t bit, size_t size) {
+  if (bit / 8 >= size) return std::nullopt;
+  return size - 1 - static_cast<size_t>(bit / 8);
+}
+
+/// The bits from 8 * `low` on, 64 of them; there are none beyond the data.
+uint64_t WordAt(std::string_view data, size_t low) {
+  if (low >= data.size()) return 0;
+  const size_t size = std::min(kWord, data.size() - low);
+  uint64_t word = 0;
+  std::memcpy(&word, data.data() + data.size() - low - size, size);
+  if constexpr (std::endian::native == std::endian::little) {
+    return __builtin_bswap64(word) >> (8 * (kWord - size));
+  } else {
+    return word >> (8 * (kWord - size));
+  }
+}
+
+bool ChunkIsEqual(std::string_view a, std::string_view b, size_t low) {
+  if (low + kChunk > a.size() || low + kChunk > b.size()) return false;
+  return std::memcmp(a.data() + a.size() - low - kChunk, b.data() + b.size() - low - kChunk,
+                     kChunk) == 0;
+}
+
+void CompareWords(const BitmapForm& form, std::string_view before, std::string_view after,
+                  size_t low, BitmapDifference& difference) {
+  const uint64_t now = WordAt(after, low);
+  for (uint64_t differ = WordAt(before, low) ^ now; differ != 0; differ &= differ - 1) {
+    const auto place = static_cast<unsigned>(std::countr_zero(differ));
+    const uint64_t bit = 8 * uint64_t{low} + place;
+    if (bit >= form.bits()) {
+      ++difference.bits_beyond;
+    } else if ((now >> place & 1) != 0) {
+      difference.taken.push_back(form.ValueOf(bit));
+    } else {
+      difference.given.push_back(form.ValueOf(bit));
+    }
+  }
+}
+
+}  // namespace
+
+bool IsBitSet(std::string_view data, uint64_t bit) {
+  const auto place = PlaceOf(bit, data.size());
+  return place && (static_cast<unsigned char>(data[*place]) & MaskOf(bit)) != 0;
+}
+
+std::optional<BitmapProblem> CheckChange(const BitmapForm& form, const BitmapChange& change,
+                                         std::string_view data) {
+  for (const U128 value : change.takes) {
+    const auto bit = form.BitOf(value);
+    if (!bit) return BitmapProblem{.kind = BitmapProblem::Kind::kNoBit, .value = value};
+    if (IsBitSet(data, *bit)) return BitmapProblem{.value = value};
+  }
+  return std::nullopt;
+}
+
+bool FitsInto(const BitmapForm& form, const BitmapChange& change, size_t size) {
+  return std::ranges::all_of(change.takes,
+                             [&](U128 value) { return *form.BitOf(value) / 8 < size; });
+}
+
+void WriteChange(const BitmapForm& form, const BitmapChange& change, std::span<char> data) {
+  const auto byte_of = [&](uint64_t bit) -> char* {
+    const auto place = PlaceOf(bit, data.size());
+    return place ? &data[*place] : nullptr;
+  };
+  for (const U128 value : change.gives) {
+    const auto bit = form.BitOf(value);
+    char* byte = bit ? byte_of(*bit) : nullptr;
+    if (byte != nullptr) *byte = static_cast<char>(*byte & ~MaskOf(*bit));
+  }
+  for (const U128 value : change.takes) {
+    const uint64_t bit = *form.BitOf(value);
+    char* byte = byte_of(bit);
+    *byte = static_cast<char>(*byte | MaskOf(bit));
+  }
+}
+
+size_t LeadingZeros(std::string_view data) {
+  return std::min(data.find_first_not_of('\0'), data.size());
+}
+
+std::optional<BitmapProblem> MakeChange(const BitmapForm& form, const BitmapChange& change,
+                                        std::string& data) {
+  if (auto problem = CheckChange(form, change, data)) return problem;
+  uint64_t bytes = data.size();
+  for (const U128 value : change.takes) bytes = std::max(bytes, *form.BitOf(value) / 8 + 1);
+  data.insert(0, static_cast<size_t>(bytes) - data.size(), '\0');
+  WriteChange(form, change, data);
+  data.erase(0, LeadingZeros(data));
+  return std::nullopt;
+}
+
+BitmapDifference CompareBitmaps(const BitmapForm& form, std::string_view before,
+                                std::string_view after) {
+  BitmapDifference difference;
+  const size_t size = std::max(before.size(), after.size());
+  for (size_t low = 0; low < size;) {
+    if (low % kChunk == 0 && ChunkIsEqual(before, after, low)) {
+      low += kChunk;
+    } else {
+      CompareWords(form, before, after, low, difference);
+      low += kWord;
+    }
+  }
+  return difference;
+}
+
+}  // namespace berth::alloc
