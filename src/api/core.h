@@ -13,6 +13,7 @@ extern const Message kServicePort;
 extern const Message kEvent;
 extern const Message kEventSource;
 extern const Message kObjectReference;
+extern const Message kRangeAllocation;
 
 // events.k8s.io/v1
 extern const Message kEventsEvent;
@@ -26,7 +27,11 @@ extern const Message kIpAddress;
 extern const Message kParentReference;
 
 // allocation.berth.io/v1alpha1
+extern const Message kIpRange;
+extern const Message kAllocatedAddress;
 extern const Message kNodePortRange;
 extern const Message kNodePort;
+extern const Message kReplica;
+extern const Message kRangeFence;
 
 }  // namespace berth::api

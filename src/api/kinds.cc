@@ -11,12 +11,16 @@ constexpr auto kAllVerbs = std::to_array<std::string_view>(
     {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"});
 constexpr auto kNamespaceVerbs = std::to_array<std::string_view>(
     {"create", "delete", "get", "list", "patch", "update", "watch"});
+constexpr auto kVerbsWithoutUpdate = std::to_array<std::string_view>(
+    {"create", "delete", "deletecollection", "get", "list", "patch", "watch"});
+constexpr auto kReadVerbs = std::to_array<std::string_view>({"get", "list", "watch"});
 
 constexpr auto kCategoryAll = std::to_array<std::string_view>({"all"});
 constexpr auto kNs = std::to_array<std::string_view>({"ns"});
 constexpr auto kSvc = std::to_array<std::string_view>({"svc"});
 constexpr auto kEv = std::to_array<std::string_view>({"ev"});
 constexpr auto kIp = std::to_array<std::string_view>({"ip"});
+constexpr auto kIpr = std::to_array<std::string_view>({"ipr"});
 constexpr auto kNpr = std::to_array<std::string_view>({"npr"});
 constexpr auto kNp = std::to_array<std::string_view>({"np"});
 
@@ -105,6 +109,32 @@ constexpr Kind kIpAddressKind{.group = "networking.k8s.io",
                               .namespaced = false,
                               .message = &kIpAddress};
 
+constexpr Kind kIpRangeKind{.group = "allocation.berth.io",
+                            .version = "v1alpha1",
+                            .api_version = "allocation.berth.io/v1alpha1",
+                            .kind = "IPRange",
+                            .list_kind = "IPRangeList",
+                            .plural = "ipranges",
+                            .singular = "iprange",
+                            .short_names = kIpr,
+                            .verbs = kAllVerbs,
+                            .namespaced = false,
+                            .has_status = true,
+                            .has_protobuf = false,
+                            .message = &kIpRange};
+
+constexpr Kind kAllocatedAddressKind{.group = "allocation.berth.io",
+                                     .version = "v1alpha1",
+                                     .api_version = "allocation.berth.io/v1alpha1",
+                                     .kind = "IPAddress",
+                                     .list_kind = "IPAddressList",
+                                     .plural = "ipaddresses",
+                                     .singular = "ipaddress",
+                                     .verbs = kVerbsWithoutUpdate,
+                                     .namespaced = false,
+                                     .has_protobuf = false,
+                                     .message = &kAllocatedAddress};
+
 constexpr Kind kNodePortRangeKind{.group = "allocation.berth.io",
                                   .version = "v1alpha1",
                                   .api_version = "allocation.berth.io/v1alpha1",
@@ -115,6 +145,7 @@ constexpr Kind kNodePortRangeKind{.group = "allocation.berth.io",
                                   .short_names = kNpr,
                                   .verbs = kAllVerbs,
                                   .namespaced = false,
+                                  .has_status = true,
                                   .has_protobuf = false,
                                   .message = &kNodePortRange};
 
@@ -128,15 +159,48 @@ constexpr Kind kNodePortKind{.group = "allocation.berth.io",
                              .short_names = kNp,
                              .verbs = kAllVerbs,
                              .namespaced = false,
-                             .has_status = true,
                              .has_protobuf = false,
                              .message = &kNodePort};
 
+constexpr Kind kReplicaKind{.group = "allocation.berth.io",
+                            .version = "v1alpha1",
+                            .api_version = "allocation.berth.io/v1alpha1",
+                            .kind = "Replica",
+                            .list_kind = "ReplicaList",
+                            .plural = "replicas",
+                            .singular = "replica",
+                            .verbs = kReadVerbs,
+                            .namespaced = false,
+                            .has_protobuf = false,
+                            .message = &kReplica};
+
+constexpr Kind kRangeFenceKind{.group = "allocation.berth.io",
+                               .version = "v1alpha1",
+                               .api_version = "allocation.berth.io/v1alpha1",
+                               .kind = "RangeFence",
+                               .list_kind = "RangeFenceList",
+                               .plural = "rangefences",
+                               .singular = "rangefence",
+                               .namespaced = false,
+                               .has_protobuf = false,
+                               .message = &kRangeFence};
+
+constexpr Kind kRangeAllocationKind{.group = "",
+                                    .version = "v1",
+                                    .api_version = "v1",
+                                    .kind = "RangeAllocation",
+                                    .list_kind = "RangeAllocationList",
+                                    .plural = "rangeallocations",
+                                    .singular = "rangeallocation",
+                                    .namespaced = false,
+                                    .message = &kRangeAllocation};
+
 namespace {
 
-constexpr std::array<const Kind*, 9> kKinds = {
-    &kNamespaceKind,   &kServiceKind,   &kEventKind,         &kEventsEventKind, &kLeaseKind,
-    &kServiceCidrKind, &kIpAddressKind, &kNodePortRangeKind, &kNodePortKind};
+constexpr auto kKinds = std::to_array<const Kind*>(
+    {&kNamespaceKind, &kServiceKind, &kEventKind, &kEventsEventKind, &kLeaseKind, &kServiceCidrKind,
+     &kIpAddressKind, &kIpRangeKind, &kAllocatedAddressKind, &kNodePortRangeKind, &kNodePortKind,
+     &kReplicaKind, &kRangeFenceKind});
 
 }  // namespace
 

@@ -34,11 +34,18 @@ extern const Kind kEventsEventKind;  // Of events.k8s.io, another view of the sa
 extern const Kind kLeaseKind;
 extern const Kind kServiceCidrKind;
 extern const Kind kIpAddressKind;
+extern const Kind kIpRangeKind;
+extern const Kind kAllocatedAddressKind;  // IPAddress of allocation.berth.io, another view of them.
 extern const Kind kNodePortRangeKind;
 extern const Kind kNodePortKind;
+extern const Kind kReplicaKind;
+extern const Kind kRangeFenceKind;  // Never served.
 
 /// All of the above.
 std::span<const Kind* const> AllKinds();
+
+/// Bitmaps, which are stored and never served, nor read as other kinds are: not one of them.
+extern const Kind kRangeAllocationKind;
 
 /// Null if there is none.
 const Kind* FindKind(std::string_view api_version, std::string_view kind);

@@ -15,8 +15,10 @@ constexpr FieldTable kServiceCidrSpecFields(std::to_array<Field>({
     {.name = "cidrs",
      .number = 1,
      .shape = Shape::kList,
-     .description = "The ranges from which Services get their addresses: at most one of each IP "
-                    "family, such as 10.96.0.0/16 or fd00:10:96::/108. Cannot be changed."},
+     .description =
+         "The ranges from which Services get their addresses: at most one of each IP "
+         "family, such as 10.96.0.0/16 or fd00:10:96::/108. Cannot be changed, but one of "
+         "the other family may be added where there is only one."},
 }));
 
 constexpr FieldTable kServiceCidrStatusFields(std::to_array<Field>({

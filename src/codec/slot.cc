@@ -37,7 +37,12 @@ constexpr std::array<KeySlot, 3> kRangeSlots = {{
     {"servicenodeports", 2037},
 }};
 
-/// The slot of a key that holds no API object.
+bool SetResourceVersion(std::string& value, std::string_view version) {
+  return SetProtoResourceVersion(value, version) || SetJsonResourceVersion(value, version);
+}
+
+}  // namespace
+
 std::optional<int> FixedSlot(std::string_view key) {
   if (key.starts_with(kOwnPrefix)) {
     const std::string_view name = key.substr(kOwnPrefix.size());
@@ -54,12 +59,6 @@ std::optional<int> FixedSlot(std::string_view key) {
   }
   return std::nullopt;
 }
-
-bool SetResourceVersion(std::string& value, std::string_view version) {
-  return SetProtoResourceVersion(value, version) || SetJsonResourceVersion(value, version);
-}
-
-}  // namespace
 
 int WriteSlot(std::string_view key, std::string& value, int slot) {
   if (const auto fixed = FixedSlot(key)) return *fixed;

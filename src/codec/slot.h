@@ -26,6 +26,7 @@
 // cannot be told apart. Pure functions, safe from any thread; any bytes may be given.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ namespace berth::codec {
 
 /// The highest slot of an API object.
 inline constexpr int kMaxObjectSlot = 2000;
+
+/// The slot of a key that holds no API object.
+std::optional<int> FixedSlot(std::string_view key);
 
 /// Notes `slot` (0 to kMaxObjectSlot) and returns it; or returns the key's own slot, or 0, and
 /// leaves the value alone.

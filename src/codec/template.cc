@@ -65,7 +65,7 @@ std::vector<TextTemplate::Place> TextTemplate::Places(
   size_t shift = 0;
   for (const Gap& gap : gaps_) {
     const size_t size = values[gap.placeholder].size();
-    places.push_back({.at = gap.at + shift, .size = size});
+    places.push_back({.at = gap.at + shift, .size = size, .placeholder = gap.placeholder});
     shift += size - sizes_[gap.placeholder];
   }
   return places;
@@ -83,7 +83,12 @@ ProtoTemplate::ProtoTemplate(std::string_view sample, Placeholders placeholders)
 }
 
 void ProtoTemplate::AddBytes(std::string_view bytes) {
-  if (!bytes.empty()) parts_.push_back({.kind = Part::Kind::kBytes, .bytes = std::string(bytes)});
+  if (bytes.empty()) return;
+  if (!parts_.empty() && parts_.back().kind == Part::Kind::kBytes) {
+    parts_.back().bytes.insert(0, bytes);
+    return;
+  }
+  parts_.push_back({.kind = Part::Kind::kBytes, .bytes = std::string(bytes)});
 }
 
 void ProtoTemplate::Add(std::string_view message, Placeholders placeholders) {

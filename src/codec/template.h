@@ -31,6 +31,7 @@ class TextTemplate {
   struct Place {
     size_t at = 0;
     size_t size = 0;
+    size_t placeholder = 0;  // Which of them it is.
   };
   std::vector<Place> Places(std::span<const std::string_view> values) const;
 

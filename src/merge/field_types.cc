@@ -123,9 +123,11 @@ PathElement EntryElement(const api::Field& list, const Value& entry, Layout layo
 }
 
 std::span<const std::string_view> ResetFields(const api::Kind& kind, std::string_view subresource) {
-  if (!kind.has_status) return {};
+  if (kind.message->Find("status") == nullptr) return {};
   if (subresource != "status") return kStatusOnly;
-  if (&kind == &api::kServiceCidrKind) return kSpecAndMetadata;
+  if (&kind == &api::kServiceCidrKind || kind.group == api::kIpRangeKind.group) {
+    return kSpecAndMetadata;
+  }
   return kSpecOnly;
 }
 

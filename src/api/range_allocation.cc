@@ -1,0 +1,31 @@
+#include "api/core.h"
+#include "api/meta.h"
+
+namespace berth::api {
+namespace {
+
+// `data`, number 3, is bytes, which no other kind has: codec/range_allocation.h reads and writes it
+// without these tables.
+constexpr FieldTable kRangeAllocationFields(std::to_array<Field>({
+    {.name = "metadata",
+     .number = 1,
+     .type = Type::kMessage,
+     .presence = Presence::kAlways,
+     .message = &kObjectMeta,
+     .description = "Empty."},
+    {.name = "range",
+     .number = 2,
+     .presence = Presence::kAlways,
+     .required = true,
+     .description = "The range, such as 10.96.0.0/12 or 30000-32767."},
+}));
+
+}  // namespace
+
+constexpr Message kRangeAllocation{.openapi_name = "io.k8s.api.core.v1.RangeAllocation",
+                                   .description = "What is taken of a range, as a bitmap.",
+                                   .fields = kRangeAllocationFields.fields,
+                                   .by_number = kRangeAllocationFields.by_number,
+                                   .by_name = kRangeAllocationFields.by_name};
+
+}  // namespace berth::api
