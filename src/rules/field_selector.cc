@@ -202,6 +202,17 @@ bool FieldSelector::Matches(const codec::Value& object) const {
   });
 }
 
+FieldSelector FieldSelector::WithValues(
+    std::string_view field,
+    const std::function<std::optional<std::string>(std::string_view)>& replace) const {
+  FieldSelector selector = *this;
+  for (FieldRequirement& requirement : selector.requirements_) {
+    if (requirement.field != field) continue;
+    requirement.value = replace(requirement.value).value_or("");
+  }
+  return selector;
+}
+
 std::optional<std::string_view> FieldSelector::RequiredValue(std::string_view field) const {
   for (const FieldRequirement& requirement : requirements_) {
     if (requirement.equal && requirement.field == field) return requirement.value;

@@ -5,6 +5,7 @@
 // are BadRequest.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,12 @@ class FieldSelector {
   const std::vector<FieldRequirement>& requirements() const { return requirements_; }
 
   bool Matches(const codec::Value& object) const;
+
+  /// The same selector for objects whose values of a field have been replaced as `replace` says. A
+  /// value that it replaces by nothing is one that no object has; "" must be one as well.
+  FieldSelector WithValues(
+      std::string_view field,
+      const std::function<std::optional<std::string>(std::string_view)>& replace) const;
 
   /// The one value a field must have, if the selector says so; for reading a single key.
   std::optional<std::string_view> RequiredValue(std::string_view field) const;

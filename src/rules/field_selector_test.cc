@@ -96,6 +96,20 @@ TEST(FieldSelector, RequiredValue) {
   EXPECT_EQ(selector->ToString(), "metadata.name=a,spec.type!=x");
 }
 
+TEST(FieldSelector, WithOtherValues) {
+  const auto selector =
+      FieldSelector::Parse("metadata.name=1,metadata.name!=x,metadata.namespace=1", "Lease");
+  ASSERT_TRUE(selector.has_value());
+  const FieldSelector other = selector->WithValues(
+      "metadata.name", [](std::string_view value) -> std::optional<std::string> {
+        if (value == "1") return "one";
+        return std::nullopt;
+      });
+  EXPECT_EQ(other.ToString(), "metadata.name!=,metadata.name=one,metadata.namespace=1");
+  EXPECT_TRUE(other.Matches(Json("{'metadata':{'name':'one','namespace':'1'}}")));
+  EXPECT_FALSE(other.Matches(Json("{'metadata':{'name':'1','namespace':'1'}}")));
+}
+
 RC_GTEST_PROP(FieldSelector, ItsTextMeansTheSame, (const std::vector<std::string>& values)) {
   std::string text;
   for (const std::string& value : values) {

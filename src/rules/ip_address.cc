@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "codec/json.h"
 #include "codec/read.h"
 #include "ip/addr.h"
 #include "rules/metadata.h"
@@ -79,6 +78,12 @@ std::optional<ServiceName> ParentService(const codec::Value& address) {
   return service;
 }
 
+std::string AssumedNotes(const codec::Value& address) {
+  const std::string_view manager = StringAt(address, "metadata", "labels", kManagedByLabel);
+  if (manager != kAllocatorName || !ParentService(address)) return {};
+  return HiddenOf({.state = RecordState::kAllocated, .chosen = ChosenBy::kAllocator});
+}
+
 bool HasClusterIp(const codec::Value& service, std::string_view address) {
   const auto wanted = ip::ParseAddrLoose(address);
   if (!wanted) return false;
@@ -91,34 +96,6 @@ std::string HeldByService(const codec::Value& service) {
       "the Service \"{}/{}\" has this address; to free the address, delete the Service or change "
       "it so that it has another one or none",
       StringAt(service, "metadata", "namespace"), StringAt(service, "metadata", "name"));
-}
-
-std::string TakeInternalAnnotations(codec::Value& object) {
-  const codec::Object& all = ObjectAt(object, "metadata", "annotations");
-  const auto is_internal = [](const codec::Member& annotation) {
-    return std::string_view(annotation.key).starts_with(kInternalPrefix);
-  };
-  if (std::ranges::none_of(all, is_internal)) return {};
-  codec::Object internal;
-  codec::Object others;
-  for (const codec::Member& annotation : all) {
-    (is_internal(annotation) ? internal : others).Set(annotation.key, annotation.value);
-  }
-  if (others.empty()) {
-    EraseAt(object, {"metadata", "annotations"});
-  } else {
-    SetAt(object, {"metadata", "annotations"}, std::move(others));
-  }
-  return codec::WriteJson(internal);
-}
-
-void PutInternalAnnotations(codec::Value& object, std::string_view taken) {
-  if (taken.empty()) return;
-  const auto internal = codec::ParseJson(taken);
-  if (!internal) return;
-  for (const codec::Member& annotation : codec::ObjectAt(*internal)) {
-    SetAt(object, {"metadata", "annotations", annotation.key}, annotation.value);
-  }
 }
 
 }  // namespace berth::rules

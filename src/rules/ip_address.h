@@ -8,6 +8,7 @@
 
 #include "codec/value.h"
 #include "rules/field_error.h"
+#include "rules/record_notes.h"  // IWYU pragma: export
 
 namespace berth::rules {
 
@@ -22,22 +23,18 @@ struct ServiceName {
 };
 std::optional<ServiceName> ParentService(const codec::Value& address);
 
+/// Kubernetes' allocator marks what it makes with this label.
+inline constexpr std::string_view kManagedByLabel = "ipaddress.kubernetes.io/managed-by";
+inline constexpr std::string_view kAllocatorName = "ipallocator.k8s.io";
+
+/// The hidden text of an address without notes: allocated, if a kube-apiserver made it for a
+/// Service.
+std::string AssumedNotes(const codec::Value& address);
+
 /// Whether a Service has that address, however it is written there.
 bool HasClusterIp(const codec::Value& service, std::string_view address);
 
 /// Why the record of an address that the Service has cannot be deleted, and what to do instead.
 std::string HeldByService(const codec::Value& service);
-
-/// Annotations that are stored with an object and that no client sees or sets have names that begin
-/// with this.
-inline constexpr std::string_view kInternalPrefix = "internal.allocation.berth.io/";
-/// How the address was chosen: `static` by who asked for it, `dynamic` by the allocator.
-inline constexpr std::string_view kChosenAnnotation = "internal.allocation.berth.io/chosen";
-
-/// Takes the internal annotations out of an object; what they were, as text, empty if there were
-/// none.
-std::string TakeInternalAnnotations(codec::Value& object);
-/// Puts them back.
-void PutInternalAnnotations(codec::Value& object, std::string_view taken);
 
 }  // namespace berth::rules

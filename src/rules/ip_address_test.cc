@@ -123,27 +123,5 @@ TEST(IpAddress, WhichAServiceHas) {
       HasClusterIp(Json("{'spec':{'type':'ExternalName','clusterIPs':['10.0.0.1']}}"), "10.0.0.1"));
 }
 
-TEST(IpAddress, InternalAnnotationsAreTakenOutAndPutBack) {
-  codec::Value address =
-      Json("{'metadata':{'annotations':{'a':'b','internal.allocation.berth.io/chosen':'static'}}}");
-  const codec::Value before = address;
-  const std::string taken = TakeInternalAnnotations(address);
-  EXPECT_EQ(address, Json("{'metadata':{'annotations':{'a':'b'}}}"));
-  EXPECT_THAT(taken, HasSubstr("static"));
-  EXPECT_EQ(TakeInternalAnnotations(address), "");
-  PutInternalAnnotations(address, taken);
-  EXPECT_EQ(address, before);
-}
-
-TEST(IpAddress, NoAnnotationsAreLeftOfInternalOnes) {
-  codec::Value address = Json(
-      "{'metadata':{'name':'x','annotations':{'internal.allocation.berth.io/chosen':'dynamic'}}}");
-  const std::string taken = TakeInternalAnnotations(address);
-  EXPECT_EQ(address, Json("{'metadata':{'name':'x'}}"));
-  PutInternalAnnotations(address, taken);
-  EXPECT_EQ(address, Json("{'metadata':{'name':'x','annotations':{"
-                          "'internal.allocation.berth.io/chosen':'dynamic'}}}"));
-}
-
 }  // namespace
 }  // namespace berth::rules

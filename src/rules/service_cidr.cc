@@ -1,9 +1,17 @@
 #include "rules/service_cidr.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "codec/read.h"
+#include "codec/timestamp.h"
 #include "ip/cidr.h"
 #include "rules/metadata.h"
 
@@ -11,6 +19,16 @@ namespace berth::rules {
 namespace {
 
 constexpr std::string_view kImmutable = "field is immutable";
+constexpr std::string_view kFinalizer = "networking.k8s.io/service-cidr-finalizer";
+constexpr std::string_view kReady = "Ready";
+constexpr std::string_view kTerminating = "Terminating";
+constexpr std::string_view kDefaultName = "kubernetes";
+constexpr std::string_view kKeptByAddresses =
+    "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new "
+    "ServiceCIDR";
+constexpr std::string_view kKeptByItsRanges =
+    "The default ServiceCIDR stands for the IPRanges that every cluster has, and stays with them; "
+    "addresses are given out from these as before";
 
 const codec::Array& CidrsOf(const codec::Value& cidr) { return ArrayAt(cidr, "spec", "cidrs"); }
 
@@ -40,12 +58,115 @@ void ValidateCidrs(FieldErrors& errors, const codec::Array& cidrs) {
   }
 }
 
+/// Without the network address, and the broadcast address of IPv4, nothing may be left. Kubernetes
+/// takes an IPv4 /0 for an empty one.
+bool ServesNothing(std::string_view text) {
+  const auto cidr = ip::ParseCidr(text);
+  if (!cidr) return false;
+  const int prefix = cidr->prefix_length();
+  if (cidr->family() == ip::Family::kV6) return prefix == 128;
+  return prefix == 0 || prefix >= 31;
+}
+
+codec::Value ReadyCondition(const codec::Value& cidr, std::string time) {
+  std::vector<std::string> useless;
+  const std::vector<std::string> cidrs = codec::Texts(CidrsOf(cidr));
+  std::copy_if(cidrs.begin(), cidrs.end(), std::back_inserter(useless), ServesNothing);
+  const bool ready = useless.size() < cidrs.size();
+  const bool first = StringAt(cidr, "metadata", "name") == kDefaultName;
+  std::string message = fmt::format("Kubernetes {}Service CIDR is ready", first ? "default " : "");
+  if (!useless.empty()) {
+    message = fmt::format("{} has no address that a Service can have", fmt::join(useless, " and "));
+  }
+  return codec::Object{{"type", kReady},
+                       {"status", ready ? "True" : "False"},
+                       {"lastTransitionTime", std::move(time)},
+                       {"reason", ready ? "" : "NoUsableAddress"},
+                       {"message", std::move(message)}};
+}
+
+const codec::Value* FindReady(const codec::Value& cidr) {
+  for (const codec::Value& condition : ArrayAt(cidr, "status", "conditions")) {
+    if (StringAt(condition, "type") == kReady) return &condition;
+  }
+  return nullptr;
+}
+
+/// Others keep theirs.
+void SetReady(codec::Value& cidr, codec::Value ready) {
+  codec::Array conditions = ArrayAt(cidr, "status", "conditions");
+  std::erase_if(conditions, [](const codec::Value& condition) {
+    return StringAt(condition, "type") == kReady;
+  });
+  conditions.insert(conditions.begin(), std::move(ready));
+  SetAt(cidr, {"status", "conditions"}, std::move(conditions));
+}
+
+void AddFinalizer(codec::Value& cidr) {
+  if (HasCidrFinalizer(cidr)) return;
+  codec::Array finalizers = ArrayAt(cidr, "metadata", "finalizers");
+  finalizers.emplace_back(kFinalizer);
+  SetAt(cidr, {"metadata", "finalizers"}, std::move(finalizers));
+}
+
 }  // namespace
 
-void PrepareServiceCidrCreate(codec::Value& cidr) { EraseAt(cidr, {"status"}); }
+void PrepareServiceCidrCreate(codec::Value& cidr) {
+  EraseAt(cidr, {"status"});
+  AddFinalizer(cidr);
+}
+
+bool HasCidrCondition(const codec::Value& cidr) { return FindReady(cidr) != nullptr; }
+
+bool IsCidrConditionRight(const codec::Value& cidr) {
+  const codec::Value* ready = FindReady(cidr);
+  return ready != nullptr &&
+         StringAt(*ready, "status") == StringAt(ReadyCondition(cidr, {}), "status");
+}
+
+void SetCidrCondition(codec::Value& cidr, base::WallTime now) {
+  if (!IsCidrConditionRight(cidr)) SetReady(cidr, ReadyCondition(cidr, codec::FormatTime(now)));
+}
 
 void PrepareServiceCidrUpdate(codec::Value& cidr, const codec::Value& old) {
   CopyAt(cidr, old, {"status"});
+  if (HasAt(old, "metadata", "deletionTimestamp")) return;
+  AddFinalizer(cidr);
+  // One that gets a second CIDR may be able to serve from then on.
+  const codec::Value* before = FindReady(old);
+  if (before == nullptr || CidrsOf(cidr) == CidrsOf(old)) return;
+  SetReady(cidr, ReadyCondition(cidr, std::string(StringAt(*before, "lastTransitionTime"))));
+}
+
+bool HasCidrFinalizer(const codec::Value& cidr) {
+  const codec::Array& finalizers = ArrayAt(cidr, "metadata", "finalizers");
+  return std::find(finalizers.begin(), finalizers.end(), codec::Value(kFinalizer)) !=
+         finalizers.end();
+}
+
+void RemoveCidrFinalizer(codec::Value& cidr) {
+  codec::Array finalizers = ArrayAt(cidr, "metadata", "finalizers");
+  std::erase(finalizers, codec::Value(kFinalizer));
+  if (finalizers.empty()) {
+    EraseAt(cidr, {"metadata", "finalizers"});
+  } else {
+    SetAt(cidr, {"metadata", "finalizers"}, std::move(finalizers));
+  }
+}
+
+void SetCidrTerminating(codec::Value& cidr, base::WallTime now) {
+  // What keeps the default one is not what Kubernetes' sentence says.
+  const bool is_default = StringAt(cidr, "metadata", "name") == kDefaultName;
+  SetReady(cidr, codec::Object{{"type", kReady},
+                               {"status", "False"},
+                               {"lastTransitionTime", codec::FormatTime(now)},
+                               {"reason", kTerminating},
+                               {"message", is_default ? kKeptByItsRanges : kKeptByAddresses}});
+}
+
+bool IsCidrTerminating(const codec::Value& cidr) {
+  const codec::Value* ready = FindReady(cidr);
+  return ready != nullptr && StringAt(*ready, "reason") == kTerminating;
 }
 
 void PrepareServiceCidrStatusUpdate(codec::Value& cidr, const codec::Value& old) {

@@ -246,6 +246,34 @@ void ForgetHoldings(codec::Value& service) {
   for (codec::Value& port : *ports) EraseAt(port, {"nodePort"});
 }
 
+std::vector<PortPurpose> PurposesOf(const codec::Value& service) {
+  std::vector<PortPurpose> purposes;
+  for (const Use& use : SortedNumbers(service)) {
+    if (use.number < 1 || use.number > kMostPort) continue;
+    const auto number = static_cast<uint16_t>(use.number);
+    if (purposes.empty() || purposes.back().number != number) {
+      purposes.push_back({.number = number, .ports = {}});
+    }
+    if (use.index != kNoIndex) purposes.back().ports.push_back(use.index);
+  }
+  return purposes;
+}
+
+std::vector<std::string_view> NamedRanges(const codec::Value& service,
+                                          std::string_view annotation) {
+  std::vector<std::string_view> names;
+  std::string_view rest = StringAt(service, "metadata", "annotations", annotation);
+  while (!rest.empty()) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view name = rest.substr(0, comma);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
 codec::Array WantedClusterIps(const codec::Value& service) {
   codec::Array ips = ArrayAt(service, "spec", "clusterIPs");
   const size_t families = ArrayAt(service, "spec", "ipFamilies").size();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "codec/value.h"
@@ -78,6 +79,24 @@ ServiceClaims ClaimsOfRemoved(const codec::Value& old);
 
 /// Of a Service that is written without taking anything: what nobody reserved for it is not in it.
 void ForgetHoldings(codec::Value& service);
+
+/// What a Service has one of its node ports for.
+struct PortPurpose {
+  uint16_t number;
+  /// Those of spec.ports that have it. None: it is the health check's.
+  std::vector<size_t> ports;
+
+  bool IsHealthCheck() const { return ports.empty(); }
+};
+/// Of each of them, in the order of the numbers. What it holds, and no more: see HoldingsOf.
+std::vector<PortPurpose> PurposesOf(const codec::Value& service);
+
+/// The annotations by which a Service names the ranges that it wants new values from. The health
+/// check port is of no such range: nobody reaches the Service through it.
+inline constexpr std::string_view kIpRangeAnnotation = "allocation.berth.io/ip-range";
+inline constexpr std::string_view kNodePortRangeAnnotation = "allocation.berth.io/node-port-range";
+/// The names in one of them, which commas separate. Valid until the Service changes.
+std::vector<std::string_view> NamedRanges(const codec::Value& service, std::string_view annotation);
 
 /// clusterIPs as wanted: "" where an address will be chosen.
 codec::Array WantedClusterIps(const codec::Value& service);

@@ -10,6 +10,8 @@
 #include "base/go_text.h"
 #include "codec/read.h"
 #include "rules/age.h"
+#include "rules/allocated_address.h"
+#include "rules/allocation_table.h"
 #include "rules/event.h"
 #include "rules/service_table.h"
 
@@ -168,6 +170,11 @@ const KindTable& TableOf(std::string_view kind) {
       {"Lease.coordination.k8s.io", kLeaseColumns, LeaseCells},
       {"ServiceCIDR.networking.k8s.io", kServiceCidrColumns, ServiceCidrCells},
       {"IPAddress.networking.k8s.io", kIpAddressColumns, IpAddressCells},
+      {"IPRange.allocation.berth.io", IpRangeColumns(), IpRangeCells},
+      {"NodePortRange.allocation.berth.io", NodePortRangeColumns(), NodePortRangeCells},
+      {"NodePort.allocation.berth.io", NodePortColumns(), NodePortCells},
+      {"Replica.allocation.berth.io", ReplicaColumns(), ReplicaCells},
+      {"IPAddress.allocation.berth.io", AllocatedAddressColumns(), AllocatedAddressCells},
   });
   static const KindTable other{"", kDefaultColumns, DefaultCells};
   const auto* const own = std::ranges::find(tables, kind, &KindTable::kind);
