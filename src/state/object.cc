@@ -1,6 +1,7 @@
 #include "state/object.h"
 
 #include <fmt/format.h>
+#include <string.h>
 
 #include <cassert>
 #include <cstdint>
@@ -193,6 +194,14 @@ std::string_view Object::TextWithoutManagedFields(std::string& room) const {
   room.reserve(shared_.Get().size());
   Joined().AppendTo(room, {.managed_fields = false});
   return room;
+}
+
+bool Object::MayHave(std::string_view member) const {
+  // What is an object's own are values. A quote inside a JSON string has a backslash before it, so
+  // only keys are found; but a label may have that key too. The C library's search is several times
+  // faster than the standard's.
+  const std::string_view text = split_ ? shared_.Get() : Text(PlacesOfText());
+  return memmem(text.data(), text.size(), member.data(), member.size()) != nullptr;
 }
 
 std::string_view Object::Protobuf() const {

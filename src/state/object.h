@@ -77,6 +77,10 @@ class Object {
   /// `room`; the text lives as long as both.
   std::string_view TextWithoutManagedFields(std::string& room) const;
 
+  /// Whether it may have a member somewhere, given as `"name":`; false: it has none, its managed
+  /// fields aside. Much faster than to look at the text, which may have to be put together.
+  bool MayHave(std::string_view member) const;
+
   /// As WireText::protobuf.
   std::string_view Protobuf() const;
   /// As WireText::hidden.

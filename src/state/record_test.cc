@@ -66,6 +66,16 @@ TEST(RecordTest, ShowsWhatAnyOtherObjectShows) {
   }
 }
 
+TEST(RecordTest, MayHaveWhatItHas) {
+  for (const bool marked : {false, true}) {
+    const ObjectPtr record = MakeRecord({.owner = "ownerReferences"}, marked);
+    EXPECT_TRUE(record->MayHave(R"("creationTimestamp":)"));
+    EXPECT_TRUE(record->MayHave(R"("uid":)"));
+    EXPECT_FALSE(record->MayHave(R"("ownerReferences":)")) << "that is a value";
+    EXPECT_FALSE(record->MayHave(R"("c0ffee00-0123-4567-89ab-000000000001":)"));
+  }
+}
+
 TEST(RecordTest, AllThatAreAlikeShareOneText) {
   const size_t texts = SharedText::CountAll();
   const ObjectPtr first = MakeRecord({}, true);

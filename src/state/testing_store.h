@@ -1,6 +1,7 @@
 // For tests only: a store in memory with the resources of state/testing.h, written to directly.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -27,6 +28,12 @@ class TestStore {
   }
   int64_t Delete(const std::string& key) {
     return store::CommitNow(*engine, {.deletes = {key}}).deletes[0].value;
+  }
+  /// How long the store keeps what it has there; 0: for good, or it has nothing.
+  std::chrono::seconds TtlOf(const std::string& key) const {
+    const auto page = store::ScanPageNow(*engine, {.prefix = key, .limit = 1, .with_ttl = true});
+    if (!page || page->entries.empty()) return std::chrono::seconds(0);
+    return page->entries[0].ttl.value_or(std::chrono::seconds(0));
   }
   bool Compact(int64_t revision) {
     return store::CompactNow(*engine, store::Revision{revision}).has_value();

@@ -72,6 +72,10 @@ class Engine {
   virtual void Compact(Revision upto, Done<void> done) = 0;
 
   virtual Health GetHealth() const = 0;
+
+  /// A transaction that keeps the limits and has no more compares and no more writes than this is
+  /// never too large; a larger one may be.
+  virtual size_t MaxTxnItems() const { return kMaxPuts; }
 };
 
 }  // namespace berth::store

@@ -113,7 +113,7 @@ TEST_F(OnFake, AMarkerWrittenAnewChangesNothing) {
 TEST_F(OnFake, AChangedMarkerStopsWrites) {
   ASSERT_NO_FATAL_FAILURE(Open());
   EXPECT_EQ(Commit(PutOf("a", "1")).outcome, Outcome::kCommitted);
-  PutRaw(OwnKey("mode"), MarkerText({.base = {}, .ip_allocator_api = false}));
+  PutRaw(OwnKey("mode"), MarkerText({.base = {5}}));
   for (int i = 0; i < 2; ++i) {
     const TxnReply reply = Commit(PutOf("a", "2"));
     EXPECT_EQ(reply.outcome, Outcome::kRefused);

@@ -181,6 +181,22 @@ TEST(Grouping, ALargeOneIsSpreadOrRefused) {
   EXPECT_EQ(refuses.WhyNever().reason, base::Reason::kRequestEntityTooLarge);
 }
 
+TEST(Grouping, WhatIsSureToFitFits) {
+  for (const size_t max_txn_ops : {8U, 128U}) {
+    const Layout layout = MakeLayout(max_txn_ops);
+    Txn txn;
+    for (size_t i = 0; i < SureItems(max_txn_ops); ++i) {
+      txn.compares.push_back({.key = Key(fmt::format("c{}", i))});
+      txn.puts.push_back(PutOf(std::to_string(i)));
+    }
+    Group group(layout);
+    ASSERT_EQ(Add(group, txn), Group::Added::kYes);
+    FakeEtcd etcd(max_txn_ops);
+    const auto response = etcd.Txn(group.TakeRequest(MakeEnvelope()));
+    ASSERT_TRUE(response) << response.error();
+  }
+}
+
 TEST(Grouping, FixedSlotsComeLastAndOncePerGroup) {
   const Layout layout = MakeLayout();
   const Txn fixed{.puts = {PutOf("a"), PutOf("fixed3"), PutOf("fixed5")}};

@@ -96,12 +96,10 @@ TEST(KeyMap, TheEndOfAPrefix) {
 }
 
 TEST(Marker, IsTextThatAPersonCanRead) {
-  const Marker marker{.base = {281'474'976'710'656}, .ip_allocator_api = false};
-  EXPECT_EQ(
-      MarkerText(marker),
-      "format=1\nmode=exclusive\nrevisionBase=281474976710656\nClusterIPAllocatorAPI=false\n");
+  const Marker marker{.base = {281'474'976'710'656}};
+  EXPECT_EQ(MarkerText(marker), "format=1\nmode=exclusive\nrevisionBase=281474976710656\n");
   EXPECT_EQ(ParseMarker(MarkerText(marker)).value(), marker);
-  // Order, and a missing end of line, do not matter.
+  // Order, and a missing end of line, do not matter, nor does a line that older ones have.
   EXPECT_EQ(
       ParseMarker("ClusterIPAllocatorAPI=true\nmode=exclusive\n\nrevisionBase=5\nformat=1").value(),
       (Marker{.base = {5}}));
@@ -118,8 +116,9 @@ TEST(Marker, WhatItDoesNotUnderstandItRefuses) {
   EXPECT_THAT(with("Base=0", "Base=-1"), HasSubstr("revisionBase \"-1\""));
   EXPECT_THAT(with("Base=0", "Base=9223372036854775807"), HasSubstr("not a revision"));
   EXPECT_THAT(with("Base=0", "Base=0x"), HasSubstr("not a revision"));
-  EXPECT_THAT(with("API=true", "API=yes"), HasSubstr("neither true nor false"));
-  EXPECT_THAT(with("API=true", "API=true\nNewThing=1"), HasSubstr("newer version is needed"));
+  EXPECT_THAT(with("Base=0", "Base=0\nClusterIPAllocatorAPI=yes"),
+              HasSubstr("neither true nor false"));
+  EXPECT_THAT(with("Base=0", "Base=0\nNewThing=1"), HasSubstr("newer version is needed"));
   EXPECT_THAT(with("mode=exclusive\n", ""), HasSubstr("no line mode="));
   EXPECT_THAT(with("mode=", "format=1\nmode="), HasSubstr("says \"format\" twice"));
   EXPECT_THAT(ParseMarker("").error().message, HasSubstr("no line format="));

@@ -12,6 +12,7 @@
 #include "store/etcd/explain.h"
 #include "store/etcd/feed.h"
 #include "store/etcd/fence.h"
+#include "store/etcd/grouping.h"
 #include "store/etcd/housekeeper.h"
 #include "store/etcd/opening.h"
 #include "store/etcd/past.h"
@@ -62,6 +63,7 @@ class EtcdEngineImpl final : public EtcdEngine {
   void RequestProgress() override { ticker_.Request(); }
   void Compact(Revision upto, Done<void> done) override;
   Health GetHealth() const override { return status_.Get(); }
+  size_t MaxTxnItems() const override { return SureItems(options_.max_txn_ops); }
   Revision Compacted() const override { return reader_->Compacted(); }
 
  private:

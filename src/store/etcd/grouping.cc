@@ -151,6 +151,8 @@ void KeySet::Add(const Shape& shape) {
   for (const uint64_t key : shape.writes) written_[key] = true;
 }
 
+size_t SureItems(size_t max_txn_ops) { return max_txn_ops - kEnvelopeCompares; }
+
 bool AppendWrites(Ops writes, size_t max_txn_ops, pb::TxnRequest& request) {
   const auto top = static_cast<size_t>(std::max(request.compare_size(), request.failure_size()));
   const auto before = static_cast<size_t>(request.success_size());

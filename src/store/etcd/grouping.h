@@ -163,6 +163,9 @@ class Group {
   base::Error never_;
 };
 
+/// With no more compares and no more writes than this a transaction always fits.
+size_t SureItems(size_t max_txn_ops);
+
 /// Appends writes to the success branch of a request whose compares and failure branch are
 /// complete: as they are, or spread over nested Txns. False, and nothing appended, when they do not
 /// fit either way.

@@ -59,7 +59,6 @@ base::Result<void> Take(std::string_view key, std::string_view value, Marker& ma
     if (value != "true" && value != "false") {
       return Bad(fmt::format("its {} is {}, neither true nor false", key, Shown(value)));
     }
-    marker.ip_allocator_api = value == "true";
     return {};
   }
   return Bad(fmt::format("this Berth does not know its line {}; a newer version is needed",
@@ -69,8 +68,7 @@ base::Result<void> Take(std::string_view key, std::string_view value, Marker& ma
 }  // namespace
 
 std::string MarkerText(const Marker& marker) {
-  return fmt::format("format={}\nmode={}\nrevisionBase={}\nClusterIPAllocatorAPI={}\n", kFormat,
-                     kMode, marker.base.value, marker.ip_allocator_api);
+  return fmt::format("format={}\nmode={}\nrevisionBase={}\n", kFormat, kMode, marker.base.value);
 }
 
 base::Result<Marker> ParseMarker(std::string_view text) {
@@ -92,7 +90,7 @@ base::Result<Marker> ParseMarker(std::string_view text) {
       return tl::unexpected(taken.error());
     }
   }
-  for (const std::string_view key : {"format", "mode", "revisionBase", "ClusterIPAllocatorAPI"}) {
+  for (const std::string_view key : {"format", "mode", "revisionBase"}) {
     if (!seen.contains(key)) return Bad(fmt::format("it has no line {}=", key));
   }
   return marker;

@@ -4,7 +4,10 @@
 //   format=1
 //   mode=exclusive
 //   revisionBase=0
-//   ClusterIPAllocatorAPI=true
+//
+// It stays as it was made. How a store keeps allocations, which may change, is noted among its
+// objects (registry/allocation_forms.h) and so goes with them from one engine to another; markers
+// of before had a line ClusterIPAllocatorAPI= for it, which says nothing any more.
 //
 // A marker that this version does not fully understand is refused: a replica that overlooked a line
 // would write what the others must not see.
@@ -20,7 +23,6 @@ namespace berth::store::etcd {
 
 struct Marker {
   Revision base;
-  bool ip_allocator_api = true;
 
   bool operator==(const Marker&) const = default;
 };

@@ -1,5 +1,7 @@
 #include "store/rocks/group.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -30,6 +32,7 @@ void Group::Begin(const Database& database, Revision first, int64_t now) {
   const size_t expected = changes_.size();
   events_.clear();
   events_.reserve(expected);
+  rows_.clear();
   changes_.clear();
   written_.clear();
   written_.reserve(expected);
@@ -131,15 +134,6 @@ bool Group::ReadPrevious(const Waiting& waiting, TxnReply& reply) {
 void Group::ApplyPut(Put put, const KeyHash& hash, Previous& previous) {
   int64_t deadline = 0;
   if (put.ttl.count() > 0) deadline = now_ + std::chrono::milliseconds(put.ttl).count();
-  const DataSuffix suffix = EncodeDataSuffix(next_);
-  version_head_.clear();
-  AppendVersionHead(version_head_, Op::kPut, deadline);
-  const std::array<rocksdb::Slice, 2> key{rocksdb::Slice(put.key),
-                                          rocksdb::Slice(suffix.data(), suffix.size())};
-  const std::array<rocksdb::Slice, 2> value{rocksdb::Slice(version_head_),
-                                            rocksdb::Slice(put.value)};
-  batch_.Put(database_->Handle(Family::kData), rocksdb::SliceParts(key.data(), 2),
-             rocksdb::SliceParts(value.data(), 2));
   bytes_ += put.key.size() + put.value.size();
   auto event = std::make_shared<Event>();
   event->key = std::move(put.key);
@@ -148,9 +142,6 @@ void Group::ApplyPut(Put put, const KeyHash& hash, Previous& previous) {
 }
 
 void Group::ApplyDelete(std::string key, const KeyHash& hash, Previous& previous) {
-  version_head_.clear();
-  AppendVersionHead(version_head_, Op::kDelete, 0);
-  batch_.Put(database_->Handle(Family::kData), DataKey(key, next_), version_head_);
   bytes_ += key.size();
   history_bytes_ += key.size() + kRowBytes;
   auto event = std::make_shared<Event>();
@@ -159,12 +150,13 @@ void Group::ApplyDelete(std::string key, const KeyHash& hash, Previous& previous
   Note(std::move(event), hash, 0, previous);
 }
 
-/// What puts and deletes have in common: the log, deadlines, and what later transactions see.
+/// What puts and deletes have in common: rows, deadlines, and what later transactions see.
 void Group::Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t deadline,
                  Previous& previous) {
   const std::string& key = event->key;
   const Op op = event->type == Event::Type::kPut ? Op::kPut : Op::kDelete;
   event->revision = next_;
+  rows_.push_back({.event = event.get(), .deadline = deadline});
   AppendLogEvent(log_record_, {.op = op, .previous = previous.revision, .key = key});
   rocksdb::ColumnFamilyHandle* expiry = database_->Handle(Family::kExpiry);
   if (previous.revision) {
@@ -185,8 +177,28 @@ void Group::Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t dead
   ++next_.value;
 }
 
+/// In order of keys: the memtable finds the place of a row much faster if it is near the last one,
+/// and records of random addresses would come between objects that are made one after the other.
+void Group::AddRows() {
+  std::ranges::sort(rows_, {}, [](const Row& row) -> const std::string& { return row.event->key; });
+  rocksdb::ColumnFamilyHandle* data = database_->Handle(Family::kData);
+  std::string head;
+  for (const Row& row : rows_) {
+    const DataSuffix suffix = EncodeDataSuffix(row.event->revision);
+    head.clear();
+    AppendVersionHead(head, row.event->type == Event::Type::kPut ? Op::kPut : Op::kDelete,
+                      row.deadline);
+    const std::array<rocksdb::Slice, 2> key{rocksdb::Slice(row.event->key),
+                                            rocksdb::Slice(suffix.data(), suffix.size())};
+    const std::array<rocksdb::Slice, 2> value{rocksdb::Slice(head),
+                                              rocksdb::Slice(row.event->value)};
+    batch_.Put(data, rocksdb::SliceParts(key.data(), 2), rocksdb::SliceParts(value.data(), 2));
+  }
+}
+
 void Group::Finish() {
   if (events_.empty()) return;
+  AddRows();
   const Number first = EncodeRevision(first_);
   batch_.Put(database_->Handle(Family::kLog), View(first), log_record_);
   history_bytes_ += log_record_.size() + kRowBytes;

@@ -49,7 +49,7 @@ class Group {
   /// For what else is to be written with it.
   rocksdb::WriteBatch& Batch() { return batch_; }
 
-  /// To be called when all are in: adds the log record.
+  /// To be called when all are in: fills the batch.
   void Finish();
 
   bool HasEvents() const { return !events_.empty(); }
@@ -97,6 +97,12 @@ class Group {
     int64_t deadline = 0;
   };
 
+  /// Of the data.
+  struct Row {
+    const Event* event = nullptr;
+    int64_t deadline = 0;
+  };
+
   Place Find(const KeyHash& key) const;
   bool Read(std::string_view key, const Place& place, Previous& previous, TxnReply& reply) const;
   bool Compare(const Waiting& waiting, TxnReply& reply) const;
@@ -105,6 +111,7 @@ class Group {
   void ApplyDelete(std::string key, const KeyHash& hash, Previous& previous);
   void Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t deadline,
             Previous& previous);
+  void AddRows();
 
   const std::string directory_;
   const KeyIndex& index_;
@@ -117,7 +124,7 @@ class Group {
   uint64_t history_bytes_ = 0;
   rocksdb::WriteBatch batch_;
   std::string log_record_;
-  std::string version_head_;
+  std::vector<Row> rows_;
   std::vector<EventPtr> events_;
   std::vector<KeyIndex::Change> changes_;
   absl::flat_hash_map<KeyHash, Written, KeyHashHasher> written_;  // The last write of each key.
