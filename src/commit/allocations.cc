@@ -1,3 +1,4 @@
+// Granting claims, and what becomes of grants.
 #include "commit/allocations.h"
 
 #include <algorithm>
@@ -6,22 +7,36 @@
 namespace berth::commit {
 
 using alloc::Outcome;
+using alloc::State;
 
-/// Its number says how long it has been waiting, the same in every queue: so of two writes each of
-/// which wants what the other is first for, one is first for both.
-class Allocations::Ticket {
- public:
-  Ticket(Allocations& owner, uint64_t number) : number_(number), owner_(owner) {}
-  ~Ticket() { owner_.Leave(*this); }
-  Ticket(const Ticket&) = delete;
-  Ticket& operator=(const Ticket&) = delete;
+namespace {
 
-  uint64_t Number() const { return number_; }
+/// "namespace/name"; without putting it together.
+bool IsFor(const std::string& service, const Claimant& claimant) {
+  const size_t slash = claimant.name_space.size();
+  return service.size() == slash + 1 + claimant.name.size() && service[slash] == '/' &&
+         service.starts_with(claimant.name_space) && service.ends_with(claimant.name);
+}
 
- private:
-  const uint64_t number_;
-  Allocations& owner_;
-};
+Allocations::Why WhyNot(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kReserved:
+      return Allocations::Why::kReserved;
+    case Outcome::kExcluded:
+      return Allocations::Why::kExcluded;
+    case Outcome::kOutOfRange:
+      return Allocations::Why::kOutOfRange;
+    case Outcome::kNotOpen:
+      return Allocations::Why::kNotOpen;
+    case Outcome::kDone:
+    case Outcome::kTaken:
+    case Outcome::kNotHeld:
+      break;
+  }
+  return Allocations::Why::kTaken;
+}
+
+}  // namespace
 
 Allocations::Allocations(RecordReader reader, const base::SeededRandom& random)
     : reader_(std::move(reader)), random_(random) {}
@@ -39,145 +54,186 @@ Allocations::~Allocations() {
       }
       state.queue.clear();
     }
+    for (std::function<void()>& call : waiting_for_table_) forgotten.push_back(std::move(call));
+    for (FenceWait& wait : waiting_for_fences_) forgotten.push_back(std::move(wait.again));
+    waiting_for_table_.clear();
+    waiting_for_fences_.clear();
   }
 }
 
 // Planning.
 
 tl::expected<Allocations::Grant, Allocations::Denial> Allocations::Plan(
-    std::span<const Claim> claims, std::vector<PoolValue> gives, TicketPtr& ticket) {
+    const Claimant& claimant, std::span<const Claim> claims, std::span<const PoolValue> gives,
+    TicketPtr& ticket) {
   Calls calls;
-  auto planned = PlanAll(claims, std::move(gives), ticket, calls);
+  auto planned = PlanAll(claimant, claims, gives, ticket, calls);
   for (const auto& call : calls) call();
   return planned;
 }
 
 tl::expected<Allocations::Grant, Allocations::Denial> Allocations::PlanAll(
-    std::span<const Claim> claims, std::vector<PoolValue> gives, TicketPtr& ticket, Calls& calls) {
+    const Claimant& claimant, std::span<const Claim> claims, std::span<const PoolValue> gives,
+    TicketPtr& ticket, Calls& calls) {
   base::MutexLock lock(mutex_);
-  Planning planning{.ticket = ticket};
+  Planning planning{.claimant = claimant, .claims = claims, .ticket = ticket};
   for (const Claim& claim : claims) {
     if (!claim.wanted) ++planning.needs[static_cast<size_t>(claim.pool)];
   }
-  for (size_t i = 0; i < claims.size(); ++i) {
-    if (std::optional<Denial> denial = TakeOne(claims[i], planning)) {
+  for (; planning.at < claims.size(); ++planning.at) {
+    if (std::optional<Denial> denial = TakeOne(claims[planning.at], planning)) {
       Undo(planning.grant);
-      denial->claim = i;
+      denial->claim = std::max(denial->claim, planning.at);
       return tl::unexpected(*std::move(denial));
     }
   }
   if (ticket) LeaveQueues(*ticket, calls);
-  planning.grant.gives = std::move(gives);
-  for (const PoolValue& given : planning.grant.gives) {
-    PoolState& state = At(given.pool);
-    const bool held = state.pool.IsHeld(given.value);
-    state.flights.try_emplace(given.value, Flight{.stored = held}).first->second.given = true;
-  }
-  return std::move(planning.grant);
+  Grant& grant = planning.grant;
+  grant.gives.reserve(gives.size());
+  for (const PoolValue& value : gives) grant.gives.push_back(GiveBack(value));
+  for (size_t i = 0; i < kPools; ++i) grant.fences[i] = pools_[i].fence;
+  grant.form = form_.form;
+  grant.form_revision = form_.revision;
+  grant.bitmaps = form_.bitmaps;
+  return std::move(grant);
 }
 
 std::optional<Allocations::Denial> Allocations::TakeOne(const Claim& claim, Planning& planning) {
-  return claim.wanted ? TakeWanted(claim, planning) : TakeAny(claim.pool, planning);
+  const Range* range = nullptr;
+  if (!claim.range.empty()) {
+    range = At(claim.pool).pool.Named(claim.range);
+    if (range == nullptr) return Deny(claim.pool, Why::kUnknownRange);
+    if (!range->open) return Deny(claim.pool, Why::kNotOpen);
+    if (claim.wanted && !range->index.layout().Contains(*claim.wanted)) {
+      return Deny(claim.pool, Why::kNotInRange);
+    }
+  }
+  return claim.wanted ? TakeWanted(claim, planning) : TakeAny(claim, range, planning);
 }
 
 std::optional<Allocations::Denial> Allocations::TakeWanted(const Claim& claim, Planning& planning) {
   const PoolValue wanted{.pool = claim.pool, .value = *claim.wanted};
-  const Outcome outcome = At(claim.pool).pool.Take(wanted.value);
-  Grant& grant = planning.grant;
+  PoolState& state = At(claim.pool);
+  if (form_.bitmaps) {
+    const auto& bitmap = (*form_.bitmaps)[static_cast<size_t>(claim.pool)];
+    if (!bitmap || !bitmap->form.BitOf(wanted.value)) return Deny(claim.pool, Why::kOutOfRange);
+  }
+  const State before = state.pool.Get(wanted.value);
+  const auto kept = before == State::kReserved ? state.kept.find(wanted.value) : state.kept.end();
+  const bool its_own = kept != state.kept.end() && IsFor(kept->second.service, planning.claimant);
+  const Outcome outcome =
+      its_own ? state.pool.TakeReserved(wanted.value) : state.pool.Take(wanted.value);
   if (outcome == Outcome::kDone) {
-    Granted(wanted, grant);
+    Granted(wanted, before, planning.grant);
     return std::nullopt;
   }
-  Denial denial{.why = outcome};
-  const bool own = std::find(grant.takes.begin(), grant.takes.end(), wanted) != grant.takes.end();
-  if (outcome == Outcome::kTaken && !own) denial.wait = WaitForValue(wanted);
+  const std::vector<Take>& takes = planning.grant.takes;
+  if (std::any_of(takes.begin(), takes.end(),
+                  [&wanted](const Take& take) { return take.value == wanted; })) {
+    return Denial{.why = Why::kTaken};  // It would wait for itself.
+  }
+  Denial denial = Deny(claim.pool, WhyNot(outcome));
+  if (denial.why == Why::kReserved && kept != state.kept.end()) {
+    denial.reserved_for = kept->second.service;
+  }
+  if (Wait wait = WaitForValue(wanted)) denial.wait = std::move(wait);
   return denial;
 }
 
-std::optional<Allocations::Denial> Allocations::TakeAny(PoolId pool, Planning& planning) {
-  if (auto denial = AwaitTurn(pool, planning)) return denial;
-  const std::optional<U128> value = At(pool).pool.TakeAny(random_);
-  if (!value) return Full(pool, false, planning);  // Ranges that overlap count some twice.
-  --planning.needs[static_cast<size_t>(pool)];
-  Granted({.pool = pool, .value = *value}, planning.grant);
+std::optional<Allocations::Denial> Allocations::TakeAny(const Claim& claim, const Range* range,
+                                                        Planning& planning) {
+  size_t& needs = planning.needs[static_cast<size_t>(claim.pool)];
+  if (!kept_for_.empty() && TakeKept(claim.pool, range, planning)) {
+    --needs;
+    return std::nullopt;
+  }
+  if (auto denial = AwaitTurn(claim, range, planning)) return denial;
+  PoolState& state = At(claim.pool);
+  const Range* from = range;
+  if (range == nullptr && state.named_places > 0) from = RangeBeside(state, planning);
+  const std::optional<U128> value =
+      from == nullptr ? state.pool.TakeAny(random_) : state.pool.TakeAny(random_, *from);
+  if (!value) return Full(claim, range, false, planning);  // Ranges that overlap count some twice.
+  --needs;
+  Granted({.pool = claim.pool, .value = *value}, State::kFree, planning.grant);
   return std::nullopt;
 }
 
-/// Who comes later leaves those in the queue as many values as they need.
-std::optional<Allocations::Denial> Allocations::AwaitTurn(PoolId pool, Planning& planning) {
-  bool& its_turn = planning.its_turn[static_cast<size_t>(pool)];
-  if (its_turn) return std::nullopt;
-  const PoolState& state = At(pool);
-  const U128 available = state.pool.Available();
-  const size_t needs = planning.needs[static_cast<size_t>(pool)];
-  U128 ahead = 0;
-  for (auto at = state.queue.begin(); at != state.queue.end() && ahead <= available; ++at) {
-    if (planning.ticket && at->first >= planning.ticket->Number()) break;
-    ahead += at->second.needs;
+/// A value that is kept for the Service is what it gets, if it is there to be had.
+bool Allocations::TakeKept(PoolId pool, const Range* range, Planning& planning) {
+  std::string service(planning.claimant.name_space);
+  service.append("/").append(planning.claimant.name);
+  const auto found = kept_for_.find(service);
+  if (found == kept_for_.end()) return false;
+  PoolState& state = At(pool);
+  for (const PoolValue& value : found->second) {
+    if (value.pool != pool || state.pool.Get(value.value) != State::kReserved) continue;
+    if (range != nullptr && !range->index.layout().Contains(value.value)) continue;
+    if (state.pool.TakeReserved(value.value) != Outcome::kDone) continue;
+    Granted(value, State::kReserved, planning.grant);
+    return true;
   }
-  its_turn = available >= ahead + needs;
-  if (its_turn) return std::nullopt;
-  return Full(pool, /*others_first=*/available >= needs, planning);
+  return false;
 }
 
-/// It holds if nobody else has anything in flight, and nobody is ahead who may leave something.
-Allocations::Denial Allocations::Full(PoolId pool, bool others_first, Planning& planning) {
-  const std::vector<PoolValue>& takes = planning.grant.takes;
-  const auto own = std::count_if(takes.begin(), takes.end(),
-                                 [pool](const PoolValue& take) { return take.pool == pool; });
-  const bool others_in_flight = At(pool).flights.size() > static_cast<size_t>(own);
-  Denial denial{.full = true};
-  if (others_in_flight || others_first) denial.wait = WaitInQueue(pool, planning);
+/// Nobody is refused before it is decided what becomes of ranges that are closing.
+Allocations::Denial Allocations::Deny(PoolId pool, Why why) {
+  Denial denial{.why = why};
+  if (At(pool).closing) denial.wait = WaitForTable();
   return denial;
 }
 
-void Allocations::Granted(const PoolValue& value, Grant& grant) {
-  At(value.pool).flights[value.value].taken = true;
+/// `before` is the state that the value was in.
+void Allocations::Granted(const PoolValue& value, State before, Grant& grant) {
+  PoolState& state = At(value.pool);
+  state.flights.try_emplace(value.value, Flight{.stored = before}).first->second.taken = true;
   grant.values.push_back(value.value);
-  grant.takes.push_back(value);
+  Take& take = grant.takes.emplace_back(Take{.value = value});
+  if (before == State::kCooling) {
+    const auto found = state.cooling.find(value.value);
+    if (found != state.cooling.end()) take.replaces = found->second;
+  } else if (before == State::kReserved) {
+    const Kept& kept = state.kept.at(value.value);
+    take.replaces = kept.revision;
+    // A hold is over when it is redeemed; a reservation stays one.
+    if (kept.state == RecordState::kReserved) take.reserved_for = kept.service;
+  }
+}
+
+Allocations::Give Allocations::GiveBack(const PoolValue& value) {
+  PoolState& state = At(value.pool);
+  const State held = state.pool.Get(value.value);
+  state.flights.try_emplace(value.value, Flight{.stored = held}).first->second.given = true;
+  Give give{.value = value};
+  // Bitmaps know only taken and free.
+  if (held != State::kTaken || WritesBitmaps(form_.form)) return give;
+  if (!state.kept.empty()) {
+    const auto kept = state.kept.find(value.value);
+    if (kept != state.kept.end()) {
+      give.becomes = Give::Becomes::kReserved;
+      give.reserved_for = kept->second.service;
+      give.revision = kept->second.revision;
+      return give;
+    }
+  }
+  if (!state.cools) return give;
+  const Range* range = state.pool.Find(value.value);
+  if (range != nullptr && range->cool_down > std::chrono::seconds(0)) {
+    give.becomes = Give::Becomes::kCooling;
+    give.cool_down = range->cool_down;
+  }
+  return give;
 }
 
 /// Of a plan that was not made: nobody has seen it.
 void Allocations::Undo(const Grant& grant) {
-  for (const PoolValue& take : grant.takes) {
-    PoolState& state = At(take.pool);
-    const auto flight = state.flights.find(take.value);
+  for (const Take& take : grant.takes) {
+    PoolState& state = At(take.value.pool);
+    const auto flight = state.flights.find(take.value.value);
     flight->second.taken = false;
-    state.pool.Drop(take.value);
+    state.pool.Put(take.value.value, flight->second.stored);
     if (!flight->second.given) state.flights.erase(flight);
   }
-}
-
-/// Empty: no write in flight could make it free.
-Allocations::Wait Allocations::WaitForValue(const PoolValue& value) {
-  PoolState& state = At(value.pool);
-  const auto found = state.flights.find(value.value);
-  if (found == state.flights.end()) return {};
-  const Flight& flight = found->second;
-  if (!flight.given && flight.stored) return {};
-  return [this, value, seen = state.changes](std::function<void()> again) {
-    base::MutexLock lock(mutex_);
-    PoolState& now = At(value.pool);
-    const auto still = now.flights.find(value.value);
-    if (now.changes != seen || still == now.flights.end()) return false;
-    still->second.waiting.push_back(std::move(again));
-    return true;
-  };
-}
-
-Allocations::Wait Allocations::WaitInQueue(PoolId pool, Planning& planning) {
-  PoolState& state = At(pool);
-  if (!planning.ticket) planning.ticket = std::make_shared<Ticket>(*this, next_ticket_++);
-  const uint64_t number = planning.ticket->Number();
-  state.queue[number].needs = planning.needs[static_cast<size_t>(pool)];
-  return [this, pool, number, seen = state.changes](std::function<void()> again) {
-    base::MutexLock lock(mutex_);
-    PoolState& now = At(pool);
-    const auto place = now.queue.find(number);
-    if (now.changes != seen || place == now.queue.end()) return false;
-    place->second.again = std::move(again);
-    return true;
-  };
 }
 
 // What becomes of it.
@@ -186,8 +242,8 @@ void Allocations::Settle(const Grant& grant) {
   Calls calls;
   {
     base::MutexLock lock(mutex_);
-    for (const PoolValue& take : grant.takes) Settled(take, true, calls);
-    for (const PoolValue& give : grant.gives) Settled(give, false, calls);
+    for (const Take& take : grant.takes) Settled(take.value, true, calls);
+    for (const Give& give : grant.gives) Settled(give.value, false, calls);
   }
   for (const auto& call : calls) call();
 }
@@ -198,141 +254,13 @@ void Allocations::Settled(const PoolValue& value, bool taken, Calls& calls) {
   if (found == state.flights.end()) return;
   Flight& flight = found->second;
   (taken ? flight.taken : flight.given) = false;
-  if (!flight.taken && !flight.stored) state.pool.Drop(value.value);
+  if (!flight.taken && flight.stored != State::kTaken) {
+    state.pool.Put(value.value, flight.stored);
+  }
   std::move(flight.waiting.begin(), flight.waiting.end(), std::back_inserter(calls));
   flight.waiting.clear();
   if (!flight.taken && !flight.given) state.flights.erase(found);
   Changed(state, calls);
-}
-
-/// Those at the front try again for whom there is enough; all when nothing is left to wait for.
-void Allocations::Changed(PoolState& state, Calls& calls) {
-  ++state.changes;
-  const bool all = state.flights.empty();
-  const U128 available = state.pool.Available();
-  U128 needed = 0;
-  for (auto& [ticket, place] : state.queue) {
-    needed += place.needs;
-    if (!all && needed > available) return;
-    if (place.again) calls.push_back(std::exchange(place.again, nullptr));
-  }
-}
-
-/// Those behind it may have waited for nothing but its turn.
-void Allocations::LeaveQueues(const Ticket& ticket, Calls& calls) {
-  for (PoolState& state : pools_) {
-    if (state.queue.erase(ticket.Number()) > 0) Changed(state, calls);
-  }
-}
-
-void Allocations::Leave(const Ticket& ticket) {
-  Calls calls;
-  {
-    base::MutexLock lock(mutex_);
-    LeaveQueues(ticket, calls);
-  }
-  for (const auto& call : calls) call();
-}
-
-// Following the store.
-
-void Allocations::OnBatch(const std::vector<state::Change>& changes, int64_t /*revision*/) {
-  Apply(changes);
-}
-
-void Allocations::OnReset(const std::vector<state::Change>& changes, int64_t /*revision*/) {
-  Apply(changes);
-}
-
-void Allocations::Apply(const std::vector<state::Change>& changes) {
-  Calls calls;
-  {
-    base::MutexLock lock(mutex_);
-    bool ranges_changed = false;
-    for (const state::Change& change : changes) {
-      const state::Object& object = *change.Last();
-      if (reader_.is_range(object)) {
-        ranges_changed = true;
-        if (change.object) {
-          range_objects_[object.Key()] = change.object;
-        } else {
-          range_objects_.erase(object.Key());
-        }
-      } else if (const auto value = reader_.value(object)) {
-        ApplyRecord(*value, change.object != nullptr, calls);
-      }
-    }
-    if (ranges_changed) {
-      RebuildRanges();
-      for (PoolState& state : pools_) Changed(state, calls);
-    }
-  }
-  for (const auto& call : calls) call();
-}
-
-void Allocations::ApplyRecord(const PoolValue& value, bool stored, Calls& calls) {
-  PoolState& state = At(value.pool);
-  const auto flight = state.flights.find(value.value);
-  const bool in_flight = flight != state.flights.end();
-  if (in_flight) flight->second.stored = stored;
-  if (stored || (in_flight && flight->second.taken)) {
-    state.pool.Hold(value.value);
-  } else if (state.pool.Drop(value.value)) {
-    Changed(state, calls);
-  }
-}
-
-void Allocations::RebuildRanges() {
-  std::array<std::vector<alloc::RangeRow>, kPools> rows;
-  families_.clear();
-  for (const auto& [key, object] : range_objects_) {
-    for (auto& [pool, row] : reader_.rows(*object)) {
-      if (pool != PoolId::kPorts) {
-        const auto family = pool == PoolId::kIpv4 ? ip::Family::kV4 : ip::Family::kV6;
-        if (std::find(families_.begin(), families_.end(), family) == families_.end()) {
-          families_.push_back(family);
-        }
-      }
-      rows[static_cast<size_t>(pool)].push_back(std::move(row));
-    }
-  }
-  for (size_t i = 0; i < kPools; ++i) pools_[i].pool.SetRanges(std::move(rows[i]));
-}
-
-// For messages, metrics and people.
-
-std::vector<ip::Family> Allocations::Families() const {
-  base::MutexLock lock(mutex_);
-  return families_;
-}
-
-std::vector<Allocations::RangeState> Allocations::Ranges() const {
-  base::MutexLock lock(mutex_);
-  std::vector<RangeState> states;
-  for (size_t i = 0; i < kPools; ++i) {
-    for (const alloc::Pool::Range& range : pools_[i].pool.ranges()) {
-      const alloc::Layout& layout = range.index.layout();
-      states.push_back({.pool = static_cast<PoolId>(i),
-                        .name = range.name,
-                        .text = range.text,
-                        .static_band = layout.BandSpan(alloc::Band::kStatic),
-                        .dynamic_band = layout.BandSpan(alloc::Band::kDynamic),
-                        .in_static = range.index.Counts(alloc::Band::kStatic),
-                        .in_dynamic = range.index.Counts(alloc::Band::kDynamic)});
-    }
-  }
-  return states;
-}
-
-bool Allocations::IsHeld(const PoolValue& value) const {
-  base::MutexLock lock(mutex_);
-  return pools_[static_cast<size_t>(value.pool)].pool.IsHeld(value.value);
-}
-
-std::string Allocations::RangeOf(const PoolValue& value) const {
-  base::MutexLock lock(mutex_);
-  const alloc::Pool::Range* range = pools_[static_cast<size_t>(value.pool)].pool.Find(value.value);
-  return range == nullptr ? std::string() : range->text;
 }
 
 }  // namespace berth::commit

@@ -33,6 +33,12 @@ constexpr size_t kThreads = 12;
 /// Nobody waits that long unless somebody was forgotten.
 constexpr std::chrono::seconds kPatience{60};
 
+std::vector<PoolValue> ValuesOf(const Grant& grant) {
+  std::vector<PoolValue> values;
+  for (const Allocations::Take& take : grant.takes) values.push_back(take.value);
+  return values;
+}
+
 /// One call that is waited for.
 class Bell {
  public:
@@ -89,10 +95,11 @@ class FakeStore {
       }
       write->freed();
       std::vector<state::Change> changes;
-      for (const PoolValue& take : write->grant.takes)
-        changes.push_back(Change(NameOf(take), true));
-      for (const PoolValue& give : write->grant.gives) {
-        changes.push_back(Change(NameOf(give), false));
+      for (const Allocations::Take& take : write->grant.takes) {
+        changes.push_back(Change(NameOf(take.value), true));
+      }
+      for (const Allocations::Give& give : write->grant.gives) {
+        changes.push_back(Change(NameOf(give.value), false));
       }
       Apply(changes);
       allocations_.Settle(write->grant);
@@ -142,23 +149,25 @@ class Owners {
 /// One client after the other, in one thread.
 class Client {
  public:
-  Client(Allocations& allocations, FakeStore& store, Owners& owners, uint64_t seed)
-      : allocations_(allocations), store_(store), owners_(owners), random_(seed) {}
+  /// Some of its claims of IPv4 name one of these ranges.
+  Client(Allocations& allocations, FakeStore& store, Owners& owners,
+         const std::vector<std::string>& ranges, uint64_t seed)
+      : allocations_(allocations), store_(store), owners_(owners), ranges_(ranges), random_(seed) {}
 
   /// Takes, keeps for a while, and gives back. Empty, or what was wrong.
   std::string Run() {
     auto grant = Get(SomeClaims());
     if (!forgotten_.empty() || !grant) return forgotten_;
-    if (!owners_.Take(grant->takes)) return "a value was given to two";
+    const std::vector<PoolValue> taken = ValuesOf(*grant);
+    if (!owners_.Take(taken)) return "a value was given to two";
     if (base::Uniform(random_, 4) == 0) {  // The write has failed.
-      owners_.Drop(grant->takes);
+      owners_.Drop(taken);
       allocations_.Settle(*grant);
       return "";
     }
     if (!Commit(*grant, [] {})) return "nobody commits";
     Allocations::TicketPtr ticket;
-    const std::vector<PoolValue> taken = grant->takes;
-    auto going = allocations_.Plan({}, taken, ticket);
+    auto going = allocations_.Plan({}, {}, taken, ticket);
     if (!going) return "giving back was refused";
     return Commit(*going, [&] { owners_.Drop(taken); }) ? "" : "nobody commits";
   }
@@ -171,6 +180,9 @@ class Client {
     for (size_t i = 0; i < count; ++i) {
       Claim& claim = claims.emplace_back();
       if (base::Uniform(random_, 3) == 0) claim.pool = PoolId::kIpv6;
+      if (claim.pool == PoolId::kIpv4 && !ranges_.empty() && base::Uniform(random_, 2) == 0) {
+        claim.range = ranges_[base::Uniform(random_, ranges_.size())];
+      }
       if (i > 0 || base::Uniform(random_, 4) != 0) continue;
       const std::string base = claim.pool == PoolId::kIpv6 ? "fd00::" : "10.0.0.";
       claim.wanted = ip::ParseAddr(base + std::to_string(1 + base::Uniform(random_, 6)))->bits();
@@ -182,7 +194,7 @@ class Client {
   std::optional<Grant> Get(const std::vector<Claim>& claims) {
     Allocations::TicketPtr ticket;
     for (;;) {
-      auto grant = allocations_.Plan(claims, {}, ticket);
+      auto grant = allocations_.Plan({}, claims, {}, ticket);
       if (grant) return *std::move(grant);
       if (!grant.error().wait) {
         ++refused_;
@@ -206,6 +218,7 @@ class Client {
   Allocations& allocations_;
   FakeStore& store_;
   Owners& owners_;
+  const std::vector<std::string>& ranges_;
   base::SeededRandom random_;
   std::string forgotten_;
   int refused_ = 0;
@@ -219,11 +232,11 @@ U128 Free(const Allocations& allocations) {
   return free;
 }
 
-TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
+/// Ranges of at most 16 values, whose last digits differ; `named` are those that are asked for.
+void RunClients(const std::vector<std::string>& ranges, const std::vector<std::string>& named) {
   Allocations allocations(testing::Reader(), base::SeededRandom(1));
   FakeStore store(allocations);
-  store.Put("r10.0.0.0_29");
-  store.Put("rfd00::_125");
+  for (const std::string& range : ranges) store.Put(range);
   const U128 all = Free(allocations);
   Owners owners;
   const int64_t rounds = base::LongCount(5000);
@@ -232,7 +245,7 @@ TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
-      Client client(allocations, store, owners, 100 + i);
+      Client client(allocations, store, owners, named, 100 + i);
       for (int64_t round = 0; round < rounds && wrong[i].empty(); ++round) wrong[i] = client.Run();
       refused += client.refused();
     });
@@ -241,6 +254,15 @@ TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
   for (const std::string& each : wrong) EXPECT_EQ(each, "");
   EXPECT_EQ(Free(allocations), all);
   EXPECT_GT(refused, 0) << "of values that others keep, some are refused";
+}
+
+TEST(AllocationsThreadsTest, NoValueIsHadByTwoAndNobodyIsForgotten) {
+  RunClients({"r10.0.0.0_29", "rfd00::_125"}, {});
+}
+
+TEST(AllocationsThreadsTest, NorInRangesThatAreNamedAndOverlap) {
+  RunClients({"r10.0.0.0_29", "r10.0.0.8_30", "r10.0.0.0_30", "rfd00::_125"},
+             {"10.0.0.0/29", "10.0.0.8/30", "10.0.0.0/30"});
 }
 
 /// Clients of all of the way of a write, whose transforms take values.
@@ -276,12 +298,13 @@ class AllocationsWritersTest : public ::testing::Test {
       return tl::unexpected(
           Refusal({.reason = base::Reason::kInternalError, .message = "full"}, grant.error().wait));
     }
-    for (const PoolValue& take : grant->takes) {
-      decision.puts.push_back(
-          {.key = RecordKey(NameOf(take)), .stored = state::testing::Stored(""), .expected = 0});
+    for (const Allocations::Take& take : grant->takes) {
+      decision.puts.push_back({.key = RecordKey(NameOf(take.value)),
+                               .stored = state::testing::Stored(""),
+                               .expected = 0});
     }
-    for (const PoolValue& give : grant->gives) {
-      decision.deletes.push_back({.key = RecordKey(NameOf(give))});
+    for (const Allocations::Give& give : grant->gives) {
+      decision.deletes.push_back({.key = RecordKey(NameOf(give.value))});
     }
     decision.settle = [this, settled = *grant](bool) { allocations_.Settle(settled); };
     return decision;
@@ -292,14 +315,14 @@ class AllocationsWritersTest : public ::testing::Test {
     const auto ticket = std::make_shared<Allocations::TicketPtr>();
     const auto taken = std::make_shared<std::vector<PoolValue>>();
     const std::string made = Run(key, [=, this](const state::ObjectPtr&) {
-      auto grant = allocations_.Plan(std::vector<Claim>(values), {}, *ticket);
-      if (grant) *taken = grant->takes;
+      auto grant = allocations_.Plan({}, std::vector<Claim>(values), {}, *ticket);
+      if (grant) *taken = ValuesOf(*grant);
       return Decide(testing::PutOf("x"), grant);
     });
     if (made == "InternalError") return false;  // Full.
     EXPECT_EQ(made, "created");
     const std::string gone = Run(key, [=, this](const state::ObjectPtr&) {
-      return Decide({.kind = Decision::Kind::kDelete}, allocations_.Plan({}, *taken, *ticket));
+      return Decide({.kind = Decision::Kind::kDelete}, allocations_.Plan({}, {}, *taken, *ticket));
     });
     EXPECT_EQ(gone, "deleted");
     return true;

@@ -121,5 +121,23 @@ TEST_F(GuardTest, ARefusalByTheDecisionWaitsForTheWriteThatCouldChangeIt) {
   EXPECT_EQ(results_.back(), "deleted keeper @4");
 }
 
+/// As fences are: others change it, and never the object.
+TEST_F(GuardTest, ConflictsAtWhatManyDependOnAreNotTheWritesOwn) {
+  Make({.max_conflicts = 2, .max_shared_conflicts = 20});
+  const std::string fence = Keeper();
+  int left = 15;
+  const Transform create = [&](const ObjectPtr&) -> base::Result<Decision> {
+    Decision decision = testing::PutOf("1");
+    const ObjectPtr seen = replica_->follower.Current()->Find(fence);
+    decision.compares.push_back({.key = fence, .revision = seen ? seen->Revision() : 0});
+    if (left-- > 0) store_.Put(fence, state::testing::Stored(std::to_string(left)));
+    return decision;
+  };
+  EXPECT_EQ(Run(Key(), create), "created 1 @16");
+  left = 1000;
+  EXPECT_EQ(Run(Key(), create), "ServerTimeout");
+  EXPECT_EQ(left, 1000 - 21);
+}
+
 }  // namespace
 }  // namespace berth::commit

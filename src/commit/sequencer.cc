@@ -152,10 +152,13 @@ bool Sequencer::Impl::Answered(const Op& op) const {
 
 void Sequencer::Impl::Close() {
   std::vector<Done> open;
+  Ops unsent;
   {
     base::MutexLock lock(mutex_);
     closed_ = true;
     while (inside_ > 0) left_.Wait(mutex_);
+    unsent.swap(to_merge_);
+    for (const Unmerged& unmerged : std::exchange(unmerged_, {})) unsent.push_back(unmerged.op);
     for (auto& [key, lane] : lanes_) {
       for (const OpPtr& op : lane.queue) {
         if (op->done) open.push_back(std::exchange(op->done, nullptr));
@@ -164,6 +167,7 @@ void Sequencer::Impl::Close() {
     lanes_.clear();
     deadlines_.clear();
   }
+  for (const OpPtr& op : unsent) Settle(*op, false);
   for (const Done& done : open) done(tl::unexpected(base::ShuttingDown()));
 }
 
@@ -182,6 +186,8 @@ Sequencer::~Sequencer() { impl_->Close(); }
 void Sequencer::Close() { impl_->Close(); }
 
 void Sequencer::Submit(Write write, Done done) { impl_->Submit(std::move(write), std::move(done)); }
+
+state::Follower& Sequencer::GetFollower() const { return impl_->GetFollower(); }
 
 Sequencer::Stats Sequencer::GetStats() const { return impl_->GetStats(); }
 

@@ -4,11 +4,15 @@
 // changed, the transform is run again on what there is now.
 //
 // - A refusal (and "nothing to do") holds in committed state: guards that a write in the store
-// could
-//   change are waited for, and where others write too the store is asked, before it is answered.
+//   could change are waited for, and where others write too the store is asked, before it is
+//   answered.
 // - A transaction whose outcome is unknown is found out by following the store past it. Until then
 //   its key stays taken.
 // - A write is answered when it is durable, applied, published, and watchers have been told of it.
+// - Writes with shared puts (write.h) are merged: those that wait for the same key go into one
+//   transaction, in their order, as far as it holds them and none writes what another compares or
+//   writes. What becomes of one is not felt by another: after a failed compare those decide again
+//   and go alone to whom it belongs, after a definite error all go one by one.
 // - Nothing of a dry-run is kept; it is decided exactly as the write would be.
 // - A write that its caller no longer waits for goes on; one that has not begun is dropped.
 //
@@ -38,6 +42,8 @@ struct SequencerOptions {
   size_t max_waiting = 16'384;           // Writes that are under way or wait.
   size_t max_waiting_per_key = 512;      // Of them for one object.
   int max_conflicts = 32;                // Then the client shall try again.
+  int max_shared_conflicts = 1000;       // Likewise, at what is not only the write's own.
+  size_t max_merged = 256;               // Writes that go together because of shared puts.
   std::chrono::milliseconds retry{100};  // Between attempts to find out an unknown outcome.
   /// Where to run transforms that cannot run on the thread of their Submit; empty: where they are.
   std::function<void(std::function<void()>)> run = {};
@@ -55,6 +61,9 @@ class Sequencer {
 
   /// For who must not be called any more while the sequencer is still there.
   void Close();
+
+  /// On whose picture it decides.
+  state::Follower& GetFollower() const;
 
   struct Stats {
     size_t waiting = 0;      // Under way or waiting now.

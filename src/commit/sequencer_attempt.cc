@@ -1,7 +1,9 @@
 // One attempt at a write: decide it on the current snapshot, and send it.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "codec/slot.h"
 #include "commit/sequencer_impl.h"
 
 namespace berth::commit {
@@ -11,10 +13,28 @@ int64_t RevisionOf(const state::ObjectPtr& object) { return object ? object->Rev
 
 /// A transaction compares a key once. The first word on a key counts: it is the object's own, then
 /// the guards', and all of them come from one snapshot.
-void AddCompare(store::Txn& txn, const std::string& key, int64_t revision) {
+void AddCompare(store::Txn& txn, std::string key, int64_t revision) {
   const bool known = std::any_of(txn.compares.begin(), txn.compares.end(),
                                  [&key](const store::Compare& have) { return have.key == key; });
-  if (!known) txn.compares.push_back({.key = key, .revision = {revision}});
+  if (!known) txn.compares.push_back({.key = std::move(key), .revision = {revision}});
+}
+
+/// Moves the puts of keys that have a place of their own behind all others, in the order of these;
+/// `own` goes with the put that it is the place of, if there is one.
+void PutInPlace(std::vector<store::Put>& puts, size_t& own) {
+  const auto slot_of = [](const store::Put& put) { return codec::FixedSlot(put.key).value_or(0); };
+  const bool in_place =
+      std::ranges::none_of(puts, [&](const store::Put& put) { return slot_of(put) != 0; });
+  if (in_place) return;
+  const std::string key = own < puts.size() ? puts[own].key : "";
+  std::vector<store::Put> first;
+  std::vector<store::Put> fixed;
+  for (store::Put& put : puts) (slot_of(put) != 0 ? fixed : first).push_back(std::move(put));
+  std::ranges::sort(fixed, {}, slot_of);
+  std::ranges::move(fixed, std::back_inserter(first));
+  puts = std::move(first);
+  const auto now = std::ranges::find(puts, key, &store::Put::key);
+  own = static_cast<size_t>(now - puts.begin());
 }
 
 }  // namespace
@@ -125,6 +145,7 @@ Written Sequencer::Impl::Foresee(const Op& op) const {
 }
 
 void Sequencer::Impl::Send(const OpPtr& op) {
+  if (!op->decision.shared.empty()) return SendShared(op);
   store::Txn txn = MakeTxn(*op);
   {
     base::MutexLock lock(mutex_);
@@ -142,6 +163,10 @@ store::Txn Sequencer::Impl::MakeTxn(Op& op) {
   store::Txn txn;
   Decision& decision = op.decision;
   const int64_t before = RevisionOf(op.current);
+  txn.compares.reserve(1 + op.guarded.size() + decision.puts.size() + decision.deletes.size() +
+                       decision.compares.size());
+  txn.puts.reserve(1 + decision.puts.size());
+  op.expected.reserve(1 + decision.puts.size());
   AddCompare(txn, op.write.key, before);
   for (const Op::Guarded& guarded : op.guarded) {
     AddCompare(txn, *guarded.key, RevisionOf(guarded.object));
@@ -155,17 +180,24 @@ store::Txn Sequencer::Impl::MakeTxn(Op& op) {
   for (ExtraPut& extra : decision.puts) {
     if (extra.expected) AddCompare(txn, extra.key, *extra.expected);
     Expect(op, {.key = extra.key, .stored = extra.stored, .wire = std::move(extra.wire)});
-    txn.puts.push_back({.key = extra.key, .value = std::move(extra.stored), .ttl = extra.ttl});
+    txn.puts.push_back(
+        {.key = std::move(extra.key), .value = std::move(extra.stored), .ttl = extra.ttl});
   }
+  op.own_put = txn.puts.size();
   if (puts) {
     txn.puts.push_back(
         {.key = op.write.key, .value = std::move(decision.stored), .ttl = decision.ttl});
   } else {
     txn.deletes.push_back(op.write.key);
   }
+  PutInPlace(txn.puts, op.own_put);
   for (ExtraDelete& extra : decision.deletes) {
     if (extra.expected) AddCompare(txn, extra.key, *extra.expected);
     txn.deletes.push_back(std::move(extra.key));
+  }
+  op.own_compares = txn.compares.size();
+  for (Compare& compare : decision.compares) {
+    AddCompare(txn, std::move(compare.key), compare.revision);
   }
   return txn;
 }

@@ -6,7 +6,6 @@
 #include "commit/sequencer_impl.h"
 
 namespace berth::commit {
-namespace {
 
 base::Error ConflictsError() {
   return {.reason = base::Reason::kServerTimeout,
@@ -17,8 +16,6 @@ base::Error UnknownError() {
   return {.reason = base::Reason::kTimeout,
           .message = "Timeout: it could not be found out whether the request took effect"};
 }
-
-}  // namespace
 
 void Sequencer::Impl::OnReply(const OpPtr& op, const store::TxnReply& reply) {
   switch (reply.outcome) {
@@ -32,7 +29,7 @@ void Sequencer::Impl::OnReply(const OpPtr& op, const store::TxnReply& reply) {
       return Resolve(op);
     }
     case store::Outcome::kConflict:
-      return DecideAgain(op);
+      return OnConflict(op, reply);
     case store::Outcome::kRefused:
       break;
   }
@@ -45,7 +42,7 @@ void Sequencer::Impl::OnReply(const OpPtr& op, const store::TxnReply& reply) {
 void Sequencer::Impl::OnCommitted(const OpPtr& op, const store::TxnReply& reply) {
   if (options_.metrics != nullptr) op->replied = follower_.Clock().Steady();
   const bool puts = op->decision.kind == Decision::Kind::kPut;
-  op->revision = puts ? reply.puts.back().value : reply.deletes.front().value;
+  op->revision = puts ? reply.puts[op->own_put].value : reply.deletes.front().value;
   int64_t last = op->revision;
   for (const store::Revision revision : reply.puts) last = std::max(last, revision.value);
   for (const store::Revision revision : reply.deletes) last = std::max(last, revision.value);
@@ -69,9 +66,23 @@ void Sequencer::Impl::AwaitApplied(const OpPtr& op, int64_t revision) {
       });
 }
 
+/// What many depend on (fences) may change all the time without anybody changing the object.
+void Sequencer::Impl::OnConflict(const OpPtr& op, const store::TxnReply& reply) {
+  const bool own = reply.conflicts.empty() ||
+                   std::ranges::any_of(reply.conflicts, [&op](const store::Conflict& conflict) {
+                     return conflict.compare < op->own_compares;
+                   });
+  DecideAgain(op, own ? op->conflicts : op->shared_conflicts);
+}
+
+bool Sequencer::Impl::IsTooMany(const Op& op) const {
+  return op.conflicts > options_.max_conflicts ||
+         op.shared_conflicts > options_.max_shared_conflicts;
+}
+
 /// Something it depends on has changed. The snapshot it was decided on may still be the newest one:
 /// the store is asked how far it must be.
-void Sequencer::Impl::DecideAgain(const OpPtr& op) {
+void Sequencer::Impl::DecideAgain(const OpPtr& op, int& conflicts) {
   Ops ready;
   Settle(*op, false);
   LeaveStore(op, ready);
@@ -79,7 +90,8 @@ void Sequencer::Impl::DecideAgain(const OpPtr& op) {
     base::MutexLock lock(mutex_);
     ++stats_.conflicts;
   }
-  if (++op->conflicts > options_.max_conflicts) {
+  ++conflicts;
+  if (IsTooMany(*op)) {
     Finish(op, tl::unexpected(ConflictsError()), ready);
   } else {
     Verify(op);
@@ -118,7 +130,7 @@ void Sequencer::Impl::OnResolved(const OpPtr& op, const state::Snapshot& snapsho
     Settle(*op, false);
     return Finish(op, tl::unexpected(UnknownError()), ready);
   }
-  DecideAgain(op);
+  DecideAgain(op, op->conflicts);
 }
 
 void Sequencer::Impl::OnApplied(const OpPtr& op, const state::Snapshot& snapshot, Ops& ready) {

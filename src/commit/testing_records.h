@@ -1,8 +1,16 @@
-// For tests only: records of values and ranges as "namespaces" of the test resources: "10.0.0.1" is
-// a record, "r10.0.0.0_28" a range.
+// For tests only: records of values, ranges and fences as "namespaces" of the test resources.
+//
+// - "10.0.0.1" is a record; its body is empty (allocated), or "reserved", "pending" or "cooling",
+//   or "allocated", each with " <namespace>/<name>" behind it if it is kept for a Service.
+// - "r10.0.0.0_28" is a range, called "10.0.0.0/28"; words of its body: "drained", "priority=3",
+//   "cool=60"; all others mean nothing.
+// - "fence4" and "fence6" are fences; words of their body: "r10.0.0.0_28" shall be gone,
+//   "r10.0.0.0_28=r10.0.0.0_29" shall be another one.
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,31 +21,64 @@
 
 namespace berth::commit::testing {
 
-inline RecordReader Reader() {
-  return {.value = [](const state::Object& object) -> std::optional<PoolValue> {
-            const auto address = ip::ParseAddr(object.Name());
-            if (!address) return std::nullopt;
-            return PoolValue{.pool = PoolOf(address->family()), .value = address->bits()};
-          },
-          .is_range = [](const state::Object& object) { return object.Name()[0] == 'r'; },
-          .rows =
-              [](const state::Object& object) {
-                std::string text(object.Name().substr(1));
-                text[text.find('_')] = '/';
-                const auto cidr = ip::ParseCidr(text).value();
-                std::vector<std::pair<PoolId, alloc::RangeRow>> rows;
-                rows.emplace_back(
-                    PoolOf(cidr.family()),
-                    alloc::RangeRow{.name = text, .text = text, .layout = *alloc::LayoutOf(cidr)});
-                return rows;
-              }};
-}
-
 inline std::string RecordKey(const std::string& name) { return "/registry/namespaces/" + name; }
 
 inline std::string NameOf(const PoolValue& value) {
   const auto family = value.pool == PoolId::kIpv4 ? ip::Family::kV4 : ip::Family::kV6;
   return ip::Addr(family, value.value).ToString();
+}
+
+inline std::optional<RecordInfo> ReadRecord(const state::Object& object) {
+  const auto address = ip::ParseAddr(object.Name());
+  if (!address) return std::nullopt;
+  RecordInfo info{.value = {.pool = PoolOf(address->family()), .value = address->bits()}};
+  std::istringstream body(state::testing::Body(object));
+  std::string state;
+  body >> state >> info.reserved_for;
+  if (state == "reserved") info.state = RecordState::kReserved;
+  if (state == "pending") info.state = RecordState::kPending;
+  if (state == "cooling") info.state = RecordState::kCooling;
+  return info;
+}
+
+inline alloc::RangeFacts FactsOf(std::string_view name, const std::string& body) {
+  std::string text(name.substr(1));
+  text[text.find('_')] = '/';
+  const auto cidr = ip::ParseCidr(text).value();
+  alloc::RangeRow row{.name = text, .text = text, .layout = *alloc::LayoutOf(cidr)};
+  std::istringstream words(body);
+  for (std::string word; words >> word;) {
+    if (word == "drained") row.open = false;
+    if (word.starts_with("priority=")) row.priority = std::stoll(word.substr(9));
+    if (word.starts_with("cool=")) row.cool_down = std::chrono::seconds(std::stoll(word.substr(5)));
+  }
+  alloc::RangeFacts facts;
+  facts.parts.push_back({.pool = PoolOf(cidr.family()), .row = std::move(row)});
+  return facts;
+}
+
+inline std::optional<std::pair<PoolId, std::optional<alloc::Closing>>> ReadFence(
+    const state::Object& object) {
+  if (!object.Name().starts_with("fence")) return std::nullopt;
+  std::pair<PoolId, std::optional<alloc::Closing>> fence(
+      object.Name() == "fence4" ? PoolId::kIpv4 : PoolId::kIpv6, std::nullopt);
+  std::istringstream words(state::testing::Body(object));
+  for (std::string word; words >> word;) {
+    if (!fence.second) fence.second.emplace();
+    const size_t is = word.find('=');
+    std::optional<alloc::RangeFacts>& next = fence.second->next[RecordKey(word.substr(0, is))];
+    if (is != std::string::npos) next = FactsOf(word.substr(is + 1), "");
+  }
+  return fence;
+}
+
+inline RecordReader Reader() {
+  return {.record = ReadRecord,
+          .facts = [](const state::Object& object) -> std::optional<alloc::RangeFacts> {
+            if (object.Name()[0] != 'r') return std::nullopt;
+            return FactsOf(object.Name(), state::testing::Body(object));
+          },
+          .closing = ReadFence};
 }
 
 }  // namespace berth::commit::testing

@@ -39,11 +39,30 @@ struct Counter {
   int64_t limit = 0;
 };
 
+/// A key of which many writes change a part each (bitmaps). Only one transaction with such a key is
+/// under way; writes that wait for it meanwhile go together into the next one, which puts the key
+/// once. The key is not the object's own, and no other part of the decision names it.
+struct SharedPut {
+  std::string key = {};
+  /// What is stored for the object. Asked once for all writes that go together.
+  std::function<std::string(const state::Object& object)> read = {};
+  /// Makes this write's change to what is stored (nothing: the key does not exist), in the order of
+  /// the writes. False: it was decided on something that is no longer so, and is decided again. An
+  /// error is the write's answer. Unless it is true, it has left `stored` alone.
+  std::function<base::Result<bool>(std::optional<std::string>& stored)> apply = {};
+};
+
 /// Something else the decision depends on, e.g. its namespace: the commit holds only if that has
 /// not changed since it was checked.
 struct Guard {
   std::string key = {};
   std::function<std::optional<base::Error>(const state::ObjectPtr& current)> check = {};
+};
+
+/// A key and the revision that it must have; 0: it must not exist.
+struct Compare {
+  std::string key = {};
+  int64_t revision = 0;
 };
 
 /// What a transform wants to happen.
@@ -55,12 +74,18 @@ struct Decision {
   state::WireText wire = {};  // the same as clients see it.
   std::chrono::seconds ttl{0};
 
-  std::vector<ExtraPut> puts = {};        // Before the object itself, in order of revisions,
-  std::vector<ExtraDelete> deletes = {};  // and behind it.
+  // Puts come before the object itself, in order of revisions, and deletes behind it; but keys that
+  // hold no API object have their places behind all other puts (codec/slot.h).
+  std::vector<ExtraPut> puts = {};
+  std::vector<ExtraDelete> deletes = {};
   std::vector<Counter> counters = {};
+  std::vector<SharedPut> shared = {};  // Behind all puts of all writes that go with this one.
 
   /// What only the decision shows that it depends on. Checked after it, in the same snapshot.
   std::vector<Guard> guards = {};
+  /// What it was decided on besides, and many others with it (fences); if the store has gone on, it
+  /// is decided again, many times if need be.
+  std::vector<Compare> compares = {};
 
   /// Called exactly once, when it is known whether this decision was committed: with false what it
   /// took (addresses, ...) is free again. An unknown outcome is found out first. A dry-run's, and
