@@ -9,19 +9,22 @@
 #include "base/uint128.h"
 #include "codec/read.h"
 #include "registry/errors.h"
+#include "registry/records.h"
 #include "rules/field_error.h"
 
 namespace berth::registry {
 namespace {
 
-using alloc::Outcome;
 using alloc::State;
 using commit::Allocations;
 using commit::PoolId;
+using Why = Allocations::Why;
 
 using Ranges = std::vector<Allocations::RangeState>;
 
 constexpr std::string_view kFull = "range is full";
+/// Each is a header of the answer.
+constexpr size_t kMostWarnings = 5;
 
 /// Kubernetes has no reason for it but that it is the server's fault.
 base::Error Internal(std::string what) {
@@ -36,15 +39,46 @@ base::Error Invalid(const codec::Value& service, const rules::FieldErrors& error
   return InvalidObject(errors, api::kServiceKind, codec::StringAt(service, "metadata", "name"));
 }
 
+/// `range "blue" (10.7.0.0/24)`.
+std::string NamedText(const Allocations::RangeState& range) {
+  return fmt::format("range \"{}\" ({})", range.name, range.text);
+}
+
+/// Why a value of this kind cannot be had, where Kubernetes has words for it; else ours. `what` is
+/// "IP" or "port".
+std::string WhyNotThis(std::string_view what, const Allocations::Denial& denial,
+                       const DenialFacts& facts) {
+  if (denial.why == Why::kReserved && !facts.by_hand) {
+    return denial.reserved_for.empty() ? fmt::format("provided {} is reserved", what)
+                                       : fmt::format("provided {} is reserved for the Service {}",
+                                                     what, denial.reserved_for);
+  }
+  if (denial.why == Why::kExcluded && facts.range) {
+    return fmt::format("provided {} is excluded from the {}", what, NamedText(*facts.range));
+  }
+  if (denial.why == Why::kNotOpen && facts.range) {
+    return fmt::format("provided {} is in the {}, which {}", what, NamedText(*facts.range),
+                       WhyNotOpen(*facts.range));
+  }
+  return fmt::format("provided {} is already allocated", what);
+}
+
+/// Kubernetes knows ServiceCIDRs only as ready or not there.
+bool IsOutOfRange(const Allocations::Denial& denial, const DenialFacts& facts) {
+  if (denial.why == Why::kOutOfRange) return true;
+  return denial.why == Why::kNotOpen && facts.range &&
+         facts.range->kind == alloc::RangeKind::kServiceCidr;
+}
+
 base::Error AddressError(const codec::Value& service, const rules::AddressClaim& claim,
-                         const Allocations::Denial& denial) {
+                         const Allocations::Denial& denial, const DenialFacts& facts) {
   if (!claim.wanted) {
     return Internal(fmt::format("failed to allocate a serviceIP for Service \"{}\": {}",
                                 codec::StringAt(service, "metadata", "name"), kFull));
   }
-  const std::string_view why = denial.why == Outcome::kOutOfRange
-                                   ? "the provided network does not match the current range"
-                                   : "provided IP is already allocated";
+  const std::string why = IsOutOfRange(denial, facts)
+                              ? "the provided network does not match the current range"
+                              : WhyNotThis("IP", denial, facts);
   const codec::Array ips = rules::WantedClusterIps(service);
   const std::string detail =
       fmt::format("failed to allocate IP {}: {}", codec::Text(&ips[claim.position]), why);
@@ -63,16 +97,16 @@ std::string PortRanges(const Ranges& ranges) {
   return text;
 }
 
-std::string WhyNoPort(const Allocations::Denial& denial, const Ranges& ranges) {
-  if (denial.full) return std::string(kFull);
-  if (denial.why != Outcome::kOutOfRange) return "provided port is already allocated";
+std::string WhyNoPort(const Allocations::Denial& denial, const DenialFacts& facts) {
+  if (denial.why == Why::kFull) return std::string(kFull);
+  if (denial.why != Why::kOutOfRange) return WhyNotThis("port", denial, facts);
   return "provided port is not in the valid range. The range of valid ports is " +
-         PortRanges(ranges);
+         PortRanges(facts.ranges);
 }
 
 base::Error PortError(const codec::Value& service, const rules::PortClaim& claim,
-                      const Allocations::Denial& denial, const Ranges& ranges) {
-  const std::string why = WhyNoPort(denial, ranges);
+                      const Allocations::Denial& denial, const DenialFacts& facts) {
+  const std::string why = WhyNoPort(denial, facts);
   if (claim.IsHealthCheck()) {
     return Internal(claim.wanted
                         ? fmt::format("failed to allocate requested HealthCheck NodePort {}: {}",
@@ -92,36 +126,106 @@ std::string BandText(std::string_view name, const alloc::StateCounts& counts) {
                      base::ToDecimal(total), name);
 }
 
+/// What a range has, and what can be done about it.
+std::string FullText(const Allocations::RangeState& range) {
+  const bool ports = range.pool == PoolId::kPorts;
+  std::string taken = BandText("dynamic", range.in_dynamic);
+  if (range.static_band) taken += " and " + BandText("static", range.in_static);
+  const base::U128 cooling = range.in_dynamic[State::kCooling] + range.in_static[State::kCooling];
+  taken += cooling > 0 ? fmt::format(" are taken, or were until a moment ago ({} cool down)",
+                                     base::ToDecimal(cooling))
+                       : " are taken";
+  // What is free there may only be asked for by name.
+  const bool strict = range.static_band && range.in_static[State::kFree] > 0;
+  return fmt::format(
+      "range {} ({}) is full: {}; {}delete Services that are no longer needed{}, or make "
+      "the range larger",
+      range.text, range.name, taken,
+      strict ? fmt::format("name {} of the static band, or unset spec.strict, or ",
+                           ports ? "a port" : "an address")
+             : "",
+      ports ? ", set allocateLoadBalancerNodePorts: false where a load balancer needs none"
+            : ", or make them headless");
+}
+
+/// What is wrong with the range that the claim names; empty: nothing is.
+std::string WhyNotFromNamed(const Allocations::Denial& denial, const DenialFacts& facts) {
+  const bool ports = facts.claim.pool == PoolId::kPorts;
+  if (!facts.range) {
+    if (denial.why != Why::kUnknownRange) return {};
+    const std::string_view wanted = ports ? "ports" : "addresses";
+    if (!facts.other_kind) {
+      return fmt::format("there is no range \"{}\" of {}", facts.claim.range, wanted);
+    }
+    return fmt::format("\"{}\" is no range of {} but of {}", facts.claim.range, wanted,
+                       ports ? "addresses" : "ports");
+  }
+  const std::string range = NamedText(*facts.range);
+  switch (denial.why) {
+    case Why::kNotOpen:
+      return fmt::format("the {} {}", range, WhyNotOpen(*facts.range));
+    case Why::kNotInRange:
+      return fmt::format("the {} does not have the {} {}", range, ports ? "port" : "address",
+                         RecordName({.pool = facts.claim.pool, .value = *facts.claim.wanted}));
+    case Why::kFull:
+      return fmt::format("the {} is full", range);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
+std::string_view WhyNotOpen(const Allocations::RangeState& range) {
+  if (range.leaving) return "is being deleted";
+  return range.kind == alloc::RangeKind::kServiceCidr ? "is not ready" : "is disabled";
+}
+
+base::Error AnnotationError(const codec::Value& service, std::string_view annotation,
+                            std::string_view why) {
+  rules::FieldErrors errors;
+  errors.Invalid(rules::Path("metadata.annotations").Key(annotation),
+                 codec::StringAt(service, "metadata", "annotations", annotation), why);
+  return Invalid(service, std::move(errors));
+}
+
 std::vector<std::string> FullWarnings(PoolId pool, const Ranges& ranges) {
-  std::vector<std::string> warnings;
-  const bool ports = pool == PoolId::kPorts;
+  std::vector<std::string> full;
+  std::vector<std::string> closed;
   for (const auto& range : ranges) {
     if (range.pool != pool) continue;
-    std::string taken = BandText("dynamic", range.in_dynamic);
-    if (range.static_band) taken += " and " + BandText("static", range.in_static);
-    warnings.push_back(fmt::format(
-        "range {} ({}) is full: {} are taken; delete Services that are no longer needed{}, or make "
-        "the range larger",
-        range.text, range.name, taken,
-        ports ? ", set allocateLoadBalancerNodePorts: false where a load balancer needs none"
-              : ", or make them headless"));
+    if (range.open) {
+      full.push_back(FullText(range));
+    } else {
+      closed.push_back(fmt::format("nothing is taken from the range {} ({}), which {}", range.text,
+                                   range.name, WhyNotOpen(range)));
+    }
   }
-  return warnings;
+  std::vector<std::string>& warnings = full.empty() ? closed : full;
+  if (warnings.size() > kMostWarnings) {
+    const size_t more = warnings.size() - kMostWarnings;
+    warnings.resize(kMostWarnings);
+    warnings.push_back(fmt::format("and so it is with {} more ranges", more));
+  }
+  return std::move(warnings);
 }
 
 commit::Refusal AddressRefusal(const codec::Value& service, const rules::ServiceClaims& claims,
-                               Allocations::Denial denial, const Ranges& ranges) {
+                               Allocations::Denial denial, const DenialFacts& facts) {
   const bool address = denial.claim < claims.addresses.size();
-  base::Error error = address
-                          ? AddressError(service, claims.addresses[denial.claim], denial)
-                          : PortError(service, claims.ports[denial.claim - claims.addresses.size()],
-                                      denial, ranges);
-  if (denial.full) {
-    const PoolId pool =
-        address ? commit::PoolOf(claims.addresses[denial.claim].family) : PoolId::kPorts;
-    error.warnings = FullWarnings(pool, ranges);
+  const std::string not_from_named =
+      facts.claim.range.empty() ? std::string() : WhyNotFromNamed(denial, facts);
+  base::Error error =
+      !not_from_named.empty()
+          ? AnnotationError(service,
+                            address ? rules::kIpRangeAnnotation : rules::kNodePortRangeAnnotation,
+                            not_from_named)
+      : address
+          ? AddressError(service, claims.addresses[denial.claim], denial, facts)
+          : PortError(service, claims.ports[denial.claim - claims.addresses.size()], denial, facts);
+  if (denial.why == Why::kFull) {
+    error.warnings =
+        FullWarnings(facts.claim.pool, facts.range ? Ranges{*facts.range} : facts.ranges);
   }
   return {std::move(error), std::move(denial.wait)};
 }

@@ -1,11 +1,14 @@
 // The addresses and ports of Services: what a write of a Service takes and gives back is planned
-// here and becomes part of the one transaction that writes the Service. Refusals are in Kubernetes'
-// words.
+// here and becomes part of the one transaction that writes the Service. Records that are there
+// already are read in the picture and expected to be still so: what was kept for the Service stays
+// the object it is, and what it gives back is reserved again, or cools down, or goes. Refusals are
+// in Kubernetes' words.
 //
 // Threads: every function may be called from any thread.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,7 @@
 #include "obs/allocator_metrics.h"
 #include "registry/records.h"
 #include "rules/service_claims.h"
+#include "state/follower.h"
 
 namespace berth::registry {
 
@@ -32,20 +36,30 @@ class Addresses {
   struct Plan {
     std::vector<commit::ExtraPut> puts = {};
     std::vector<commit::ExtraDelete> deletes = {};
-    std::vector<commit::Guard> guards = {};
+    std::vector<commit::SharedPut> shared = {};
+    std::vector<commit::Compare> compares = {};
     std::function<void(bool committed)> settle = {};
 
     void AddTo(commit::Decision& decision) &&;
   };
 
-  /// `service` is complete and valid; it gets the values that it takes, the same way each time it
-  /// is called. The ticket is the write's own, null at first.
-  tl::expected<Plan, commit::Refusal> Change(codec::Value& service,
-                                             const rules::ServiceClaims& claims,
+  /// A write of a Service. `service` is complete and valid; `old` is what it replaces, null: it is
+  /// new.
+  struct ServiceWrite {
+    codec::Value& service;
+    const codec::Value* old = nullptr;
+    const rules::ServiceClaims& claims;
+  };
+  /// The Service gets the values that it takes, the same way each time it is called. The ticket is
+  /// the write's own, null at first.
+  tl::expected<Plan, commit::Refusal> Change(const ServiceWrite& write,
+                                             const state::Follower& follower,
                                              commit::Allocations::TicketPtr& ticket);
 
   /// All that `old` holds goes back.
-  Plan Remove(const codec::Value& old);
+  Plan Remove(const codec::Value& old, const state::Follower& follower);
+
+  commit::Allocations& GetAllocations() { return allocations_; }
 
   /// Families of which Services can get addresses, the default one first.
   std::vector<ip::Family> Families() const { return allocations_.Families(); }
@@ -60,14 +74,29 @@ class Addresses {
     base::SteadyTime begin;
   };
 
-  commit::Refusal Deny(const codec::Value& service, const rules::ServiceClaims& claims,
-                       const std::vector<commit::Claim>& wanted,
-                       commit::Allocations::Denial denial) const;
-  void Take(const codec::Value& service, const rules::ServiceClaims& claims, const Planned& planned,
+  using Claims = std::vector<commit::Claim>;
+
+  /// Has the claims come from the ranges that the Service names; why that cannot be.
+  std::optional<base::Error> NameRanges(const ServiceWrite& write, Claims& wanted) const;
+  std::optional<base::Error> NameAddressRanges(const ServiceWrite& write, Claims& wanted) const;
+  commit::Refusal Deny(const ServiceWrite& write, const Claims& wanted,
+                       const state::Follower& follower, commit::Allocations::Denial denial) const;
+  void Take(const ServiceWrite& write, const Planned& planned, const state::Follower& follower,
             Plan& plan) EXCLUDES(mutex_);
-  Plan Give(Planned planned) const;
+  commit::ExtraPut TakeRecord(const ServiceWrite& write, const commit::Allocations::Take& take,
+                              const RecordFacts& facts, const state::Follower& follower)
+      EXCLUDES(mutex_);
+  /// What the records of taken values say, in the order of the takes.
+  std::vector<RecordFacts> FactsOf(const ServiceWrite& write, const Planned& planned) const;
+  void Give(const Owner& owner, const Planned& planned, const state::Follower& follower,
+            Plan& plan) const;
+  /// What ports that the Service keeps are for.
+  void Rededicate(const ServiceWrite& write, const state::Follower& follower, Plan& plan) const;
+  std::function<void(bool)> SettleLater(Planned planned) const;
+  /// A plan made of records, in the form that the store keeps allocations in.
+  static void InForm(const Granted& grant, Plan& plan);
   void CountTaken(const Planned& planned) const;
-  void CountDenied(const commit::Claim& claim, bool full) const;
+  void CountDenied(const commit::Claim& claim, commit::Allocations::Why why) const;
   std::string NewUid() EXCLUDES(mutex_);
 
   commit::Allocations& allocations_;

@@ -1,7 +1,6 @@
 #include "registry/deletion.h"
 
 #include <fmt/format.h>
-#include <string.h>
 
 #include <algorithm>
 #include <string>
@@ -16,9 +15,10 @@ namespace {
 
 using codec::Value;
 
-/// Unlike an update's it names the Kind, as it is stored.
+/// Unlike an update's it names the Kind, as it is stored, unless it is called otherwise there.
 base::Error PreconditionFailed(const Target& target, std::string_view why) {
-  const api::Kind& kind = *target.served.row->kind;
+  const bool own_names = target.served.view->name_to_stored != nullptr;
+  const api::Kind& kind = own_names ? target.served.Kind() : *target.served.row->kind;
   base::Error error = Conflict(kind, target.name, why);
   error.message = fmt::format("Operation cannot be fulfilled on {} \"{}\": {}", QualifiedKind(kind),
                               target.name, why);
@@ -41,15 +41,7 @@ bool IsBeingDeleted(const Value& object) {
   return codec::HasAt(object, "metadata", "deletionTimestamp");
 }
 
-bool MayBeDeleted(const state::Object& object) {
-  // A quote inside a JSON string has a backslash before it, so it is found only as a key; but a
-  // label may have that key too. The C library's search is several times faster than the
-  // standard's.
-  constexpr std::string_view kMember = R"("deletionTimestamp":)";
-  std::string room;
-  const std::string_view text = object.TextWithoutManagedFields(room);
-  return memmem(text.data(), text.size(), kMember.data(), kMember.size()) != nullptr;
-}
+bool MayBeDeleted(const state::Object& object) { return object.MayHave(R"("deletionTimestamp":)"); }
 
 bool IsBeingDeleted(const Row& row, const state::Object& object) {
   if (!MayBeDeleted(object)) return false;

@@ -1,11 +1,16 @@
 #include "registry/kinds.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "codec/encode.h"
 #include "codec/protobuf.h"
 #include "codec/storage.h"
+#include "commit/bitmaps.h"
+#include "registry/errors.h"
+#include "rules/allocated_address.h"
 #include "rules/event.h"
 
 namespace berth::registry {
@@ -14,6 +19,7 @@ namespace {
 /// A stored value as clients see it.
 base::Result<state::WireText> ToWire(const Row& row, const Settings& settings,
                                      std::string_view stored) {
+  if (row.strategy.to_wire != nullptr) return row.strategy.to_wire(stored);
   const api::Kind& kind = *row.kind;
   auto decoded = codec::DecodeStored(stored);
   if (!decoded) return tl::unexpected(std::move(decoded.error()));
@@ -42,7 +48,8 @@ state::WireText ToWireText(const Row& row, const codec::Value& object, std::stri
   if (codec::HasUnknownFields(object)) {
     text.protobuf = codec::EncodeProto(object, *kind.message, {.for_storage = true});
   }
-  text.hidden = hidden;
+  const bool assumes = hidden.empty() && row.strategy.assume != nullptr;
+  text.hidden = assumes ? row.strategy.assume(object) : std::string(hidden);
   state::MarkOwn(text, row.strategy.own_members);
   return text;
 }
@@ -71,6 +78,33 @@ std::string_view SubresourceOf(Door door) {
   return {};
 }
 
+std::optional<std::string> Served::StoredName(std::string_view name) const {
+  return view->name_to_stored == nullptr ? std::string(name) : view->name_to_stored(name);
+}
+
+std::optional<std::string> Served::ShownName(std::string_view stored) const {
+  return view->name_from_stored == nullptr ? std::string(stored) : view->name_from_stored(stored);
+}
+
+codec::Value Served::Show(codec::Value stored, const state::Object& object) const {
+  if (IsStoredForm()) return stored;
+  if (view->shows_hidden) row->strategy.reveal(stored, object.Hidden());
+  return view->from_stored(stored);
+}
+
+base::Error ChangedAsStored(const Served& served, const std::string& name) {
+  const api::Kind& kind = served.Kind();
+  const auto stored = served.StoredName(name);
+  return {
+      .reason = base::Reason::kMethodNotAllowed,
+      .message = fmt::format("{} cannot be changed: delete it and create another one, or change "
+                             "the metadata of {}{}",
+                             QualifiedResource(kind), QualifiedResource(*served.row->kind),
+                             stored ? fmt::format(" \"{}\"", *stored) : ""),
+      .details = base::Details{
+          .name = name, .group = std::string(kind.group), .kind = std::string(kind.plural)}};
+}
+
 Kinds::Kinds() {
   const auto add = [this](const api::Kind& kind, const char* prefix,
                           const Strategy& strategy) -> Row& {
@@ -90,16 +124,33 @@ Kinds::Kinds() {
                         .from_stored = rules::EventToNew});
   add(api::kLeaseKind, "/registry/leases/", LeaseStrategy());
   add(api::kServiceCidrKind, "/registry/servicecidrs/", ServiceCidrStrategy());
-  add(api::kIpAddressKind, "/registry/ipaddresses/", IpAddressStrategy());
-  add(api::kNodePortRangeKind, "/registry/allocation.berth.io/nodeportranges/", {}).served = false;
-  add(api::kNodePortKind, "/registry/allocation.berth.io/nodeports/", NodePortStrategy()).served =
+  add(api::kIpAddressKind, "/registry/ipaddresses/", IpAddressStrategy())
+      .views.push_back({.kind = &api::kAllocatedAddressKind,
+                        .to_stored = rules::AllocatedAddressToStored,
+                        .from_stored = rules::AllocatedAddressFromStored,
+                        .validate = rules::ValidateAllocatedAddress,
+                        .name_to_stored = rules::AddressOfName,
+                        .name_from_stored = rules::NameOfAddress,
+                        .shows_hidden = true,
+                        .repeats = rules::RepeatsAllocatedAddress});
+  add(api::kIpRangeKind, "/registry/allocation.berth.io/ipranges/", IpRangeStrategy());
+  add(api::kNodePortRangeKind, "/registry/allocation.berth.io/nodeportranges/",
+      NodePortRangeStrategy());
+  add(api::kNodePortKind, "/registry/allocation.berth.io/nodeports/", NodePortStrategy());
+  add(api::kReplicaKind, "/registry/berth.io/replicas/", ReplicaStrategy());
+  // Those of processes lie below, at fence/process/: with one more slash they are none of these.
+  add(api::kRangeFenceKind, "/registry/berth.io/fence/", {}).served = false;
+  add(api::kRangeAllocationKind, "/registry/ranges/", {.to_wire = commit::BitmapToWire}).served =
       false;
   for (const Row& row : rows_) {
     if (!row.served) continue;
     for (const View& view : row.views) views_.push_back(view.kind);
   }
-  std::stable_sort(views_.begin(), views_.end(),
-                   [](const api::Kind* a, const api::Kind* b) { return a->group < b->group; });
+  // Groups of our own come last: where two have a resource of one name, clients that name no group
+  // mean the one that they find first.
+  std::ranges::stable_sort(views_, {}, [](const api::Kind* kind) {
+    return std::pair(kind->group.ends_with(".berth.io"), kind->group);
+  });
 }
 
 const Row* Kinds::FindRow(const api::Kind& kind) const {

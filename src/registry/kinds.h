@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "api/kinds.h"
+#include "base/clock.h"
 #include "base/result.h"
 #include "codec/value.h"
 #include "ip/addr.h"
@@ -50,6 +51,20 @@ struct View {
   /// To and from the stored form; null: it is the stored form.
   codec::Value (*to_stored)(const codec::Value&) = nullptr;
   codec::Value (*from_stored)(const codec::Value&) = nullptr;
+  /// What is wrong with an object, in the fields of this view; asked before to_stored. Null: all
+  /// that there is to check is checked in the stored form.
+  rules::FieldErrors (*validate)(const codec::Value&) = nullptr;
+  /// Objects that are called otherwise here than they are stored: to the stored name and back.
+  /// Nothing: there can be no object of this name; or it has none here, and is not seen.
+  std::optional<std::string> (*name_to_stored)(std::string_view) = nullptr;
+  std::optional<std::string> (*name_from_stored)(std::string_view) = nullptr;
+  /// from_stored sees what Strategy::hide takes out, and to_stored, of a new object, says what that
+  /// shall be.
+  bool shows_hidden = false;
+  /// Objects are changed in their stored form only, and through this view are at most applied again
+  /// as they are: whether `next`, as to_stored makes it, says nothing else than `old`, whose fields
+  /// it gets then. Both have what is hidden in them. Null: they are changed here too.
+  bool (*repeats)(codec::Value& next, const codec::Value& old) = nullptr;
 };
 
 /// An object that may need another one: then that one cannot be deleted.
@@ -79,12 +94,19 @@ struct Strategy {
   /// What is stored with an object and shown to nobody: taken out of it, and put back.
   std::string (*hide)(codec::Value&) = nullptr;
   void (*reveal)(codec::Value&, std::string_view hidden) = nullptr;
+  /// What is taken for hidden of an object that nothing is hidden of, since others wrote it.
+  std::string (*assume)(const codec::Value&) = nullptr;
+  /// When an object ends by itself, if some do; what it says of that counts each time it is put.
+  std::optional<base::WallTime> (*ends)(const codec::Value&, std::string_view hidden) = nullptr;
+  /// How what is stored goes into the picture, if it is nothing that codec/storage.h reads.
+  base::Result<state::WireText> (*to_wire)(std::string_view stored) = nullptr;
   /// In which members its objects differ, if there are very many of them (state::MarkOwn).
   std::span<const std::string_view> own_members = {};
   /// Why clients cannot write it; empty: they can.
   std::string_view read_only = {};
   bool name_as_given = false;          // generateName is the name, nothing is added.
   bool has_addresses = false;          // Services: addresses and ports are taken with it.
+  bool is_range = false;               // What it says is what may be given out.
   bool put_creates = false;            // A PUT of what is not there makes it.
   bool needs_version = false;          // A PUT must say which version it replaces.
   bool delete_returns_object = false;  // Else a Status.
@@ -123,7 +145,16 @@ struct Served {
 
   const api::Kind& Kind() const { return *view->kind; }
   bool IsStoredForm() const { return view->to_stored == nullptr; }
+
+  /// By an object's name in this view how it is stored, and back; nothing: see View.
+  std::optional<std::string> StoredName(std::string_view name) const;
+  std::optional<std::string> ShownName(std::string_view stored) const;
+  /// An object of the picture in the fields of this view, given its stored form.
+  codec::Value Show(codec::Value stored, const state::Object& object) const;
 };
+
+/// What somebody is told who wants to change an object through a view that does not do that.
+base::Error ChangedAsStored(const Served& served, const std::string& name);
 
 class Kinds {
  public:
@@ -139,7 +170,7 @@ class Kinds {
   std::optional<Served> Find(std::string_view group, std::string_view version,
                              std::string_view plural) const;
 
-  /// Every served view, the core group first.
+  /// Every served view, the core group first, groups of our own last.
   const std::vector<const api::Kind*>& Views() const { return views_; }
 
   /// What state needs to follow them.
@@ -151,13 +182,19 @@ class Kinds {
   size_t namespaces_ = 0;
 };
 
-/// The strategies, by kind (strategies.cc, networking_strategies.cc).
+/// How long a server that is gone is still among the replicas.
+inline constexpr std::chrono::seconds kReplicaTtl{60};
+
+/// The strategies, by kind (strategies.cc, networking_strategies.cc, allocation_strategies.cc).
 Strategy NamespaceStrategy();
 Strategy ServiceStrategy();
 Strategy EventStrategy();
 Strategy LeaseStrategy();
 Strategy ServiceCidrStrategy();
 Strategy IpAddressStrategy();
+Strategy IpRangeStrategy();
+Strategy NodePortRangeStrategy();
 Strategy NodePortStrategy();
+Strategy ReplicaStrategy();
 
 }  // namespace berth::registry

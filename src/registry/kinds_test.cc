@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codec/range_allocation.h"
 #include "registry/errors.h"
 #include "registry/testing.h"
 
@@ -28,9 +29,14 @@ TEST(Kinds, AreFoundByGroupVersionAndPlural) {
 
   std::vector<std::string> names;
   for (const api::Kind* kind : kinds.Views()) names.push_back(QualifiedResource(*kind));
-  EXPECT_THAT(names, ElementsAre("namespaces", "services", "events", "leases.coordination.k8s.io",
-                                 "events.events.k8s.io", "servicecidrs.networking.k8s.io",
-                                 "ipaddresses.networking.k8s.io"));
+  EXPECT_THAT(names,
+              ElementsAre("namespaces", "services", "events", "leases.coordination.k8s.io",
+                          "events.events.k8s.io", "servicecidrs.networking.k8s.io",
+                          "ipaddresses.networking.k8s.io", "ipaddresses.allocation.berth.io",
+                          "ipranges.allocation.berth.io", "nodeportranges.allocation.berth.io",
+                          "nodeports.allocation.berth.io", "replicas.allocation.berth.io"))
+      << "ours last: who asks for ipaddresses means those of Kubernetes";
+  EXPECT_FALSE(kinds.Find("allocation.berth.io", "v1alpha1", "rangefences"));
 }
 
 TEST(Kinds, StoredBytesOfAnotherKindAreNotShown) {
@@ -45,6 +51,19 @@ TEST(Kinds, StoredBytesOfAnotherKindAreNotShown) {
   const auto right = decode(R"({"kind":"Service","apiVersion":"v1","metadata":{"name":"a"}})");
   ASSERT_TRUE(right);
   EXPECT_THAT(right->text, HasSubstr(R"("kind":"Service")"));
+}
+
+TEST(Kinds, BitmapsAreKeptAsTheyAreStored) {
+  const Kinds kinds;
+  const state::Resources resources = kinds.MakeResources();
+  const auto identity = resources.Find("/registry/ranges/serviceips");
+  ASSERT_TRUE(identity);
+  const std::string stored = codec::WriteRangeAllocation("10.96.0.0/12", "\x02\x01");
+  const auto wire = resources.At(identity->resource).decode(stored);
+  ASSERT_TRUE(wire);
+  EXPECT_EQ(wire->hidden, stored);
+  EXPECT_FALSE(resources.At(identity->resource).decode("garbage"));
+  EXPECT_FALSE(kinds.Find("", "v1", "rangeallocations")) << "never served";
 }
 
 TEST(Kinds, ServicesOfOlderVersionsAreShownAsToday) {

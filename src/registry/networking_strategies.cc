@@ -4,6 +4,7 @@
 
 #include "codec/read.h"
 #include "registry/kinds.h"
+#include "registry/record_changes.h"
 #include "rules/ip_address.h"
 #include "rules/service_cidr.h"
 
@@ -42,18 +43,12 @@ Strategy IpAddressStrategy() {
   strategy.objection = ObjectionOfParent;
   strategy.hide = rules::TakeInternalAnnotations;
   strategy.reveal = rules::PutInternalAnnotations;
+  strategy.assume = rules::AssumedNotes;
+  strategy.ends = AddressEnds;
   static constexpr std::array<std::string_view, 5> kOwn = {"name", "uid", "creationTimestamp",
                                                            "namespace", "name"};
   strategy.own_members = kOwn;
   strategy.name_as_given = true;
-  return strategy;
-}
-
-Strategy NodePortStrategy() {
-  static constexpr std::array<std::string_view, 6> kOwn = {"name",      "uid",  "creationTimestamp",
-                                                           "namespace", "name", "uid"};
-  Strategy strategy;
-  strategy.own_members = kOwn;
   return strategy;
 }
 
@@ -73,9 +68,7 @@ Strategy ServiceCidrStrategy() {
     if (door == Door::kStatus) return rules::ValidateServiceCidrStatusUpdate(object, old);
     return rules::ValidateServiceCidrUpdate(object, old);
   };
-  strategy.read_only =
-      "the ranges of Services cannot be changed yet: they are those that the server was first "
-      "started with";
+  strategy.is_range = true;
   return strategy;
 }
 

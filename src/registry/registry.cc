@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <utility>
 
@@ -11,8 +13,10 @@
 #include "codec/read.h"
 #include "codec/timestamp.h"
 #include "merge/managed_fields.h"
+#include "registry/allocation_forms.h"
 #include "registry/deletion.h"
 #include "registry/errors.h"
+#include "registry/reservations.h"
 #include "rules/metadata.h"
 #include "rules/names.h"
 
@@ -23,6 +27,11 @@ using codec::Value;
 
 /// How often another name is drawn when a generated one is taken.
 constexpr int kNameTries = 8;
+
+/// What the store is told, which counts from when it gets it.
+std::chrono::seconds TimeLeft(base::WallTime ends, base::WallTime now) {
+  return std::max(std::chrono::ceil<std::chrono::seconds>(ends - now), std::chrono::seconds(1));
+}
 
 base::Error Terminating(const Target& target, std::string_view name) {
   base::Error error = Forbidden(
@@ -49,19 +58,31 @@ struct Registry::Creation {
   bool name_as_given = false;  // It is that name itself.
   int tries = 0;
   bool complete = false;
+  std::optional<Reservation> reservation = {};
   std::optional<rules::ServiceClaims> claims = {};  // Once it is complete.
   commit::Allocations::TicketPtr ticket = {};
+  RangeChanges::OperationPtr operation = {};
   std::vector<std::string> warnings = {};
+};
+
+/// A deletion on its way.
+struct Registry::Deletion {
+  Target target;
+  DeleteOptions remove;
+  CommonOptions options;
+  RangeChanges::OperationPtr operation = {};
 };
 
 Registry::Registry(const Kinds& kinds, const state::Resources& resources,
                    commit::Sequencer& sequencer, Addresses& addresses, const Gates& gates,
                    const base::Clock& clock, const base::SeededRandom& random)
     : kinds_(kinds),
+      rows_(RecordRowsOf(kinds)),
       resources_(resources),
       sequencer_(sequencer),
       addresses_(addresses),
       gates_(gates),
+      ranges_(RecordRowsOf(kinds), gates, sequencer, addresses.GetAllocations(), clock, random),
       clock_(clock),
       random_(random) {}
 
@@ -80,8 +101,10 @@ base::Result<Value> Registry::Decode(const Row& row, const state::Object& object
   return value;
 }
 
-std::string Registry::KeyOf(const Target& target) const {
-  return resources_.Key(target.served.row->resource, target.name_space, target.name);
+std::optional<std::string> Registry::KeyOf(const Target& target) const {
+  const auto name = target.served.StoredName(target.name);
+  if (!name) return std::nullopt;
+  return resources_.Key(target.served.row->resource, target.name_space, *name);
 }
 
 std::string Registry::RandomText(size_t length) {
@@ -112,6 +135,18 @@ std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
                        }};
 }
 
+std::optional<commit::Guard> Registry::FormGuard(const Target& target) const {
+  const Row* row = target.served.row;
+  if (row != rows_.ip_addresses && row != rows_.node_ports) return std::nullopt;
+  return commit::Guard{
+      .key = kFormKey,
+      .check = [this, target](const state::ObjectPtr& found) -> std::optional<base::Error> {
+        const auto note = found ? ReadFormNote(rows_, *found) : std::nullopt;
+        if (!note) return std::nullopt;
+        return NeedsRecords(target.served.Kind(), target.name, note->form);
+      }};
+}
+
 std::vector<commit::Guard> Registry::KeeperGuards(const Target& target, const Value& object) const {
   const Strategy& strategy = target.served.row->strategy;
   const auto keeper = strategy.keeper == nullptr ? std::nullopt : strategy.keeper(object);
@@ -130,44 +165,86 @@ std::vector<commit::Guard> Registry::KeeperGuards(const Target& target, const Va
            .check = std::move(check)}};
 }
 
-commit::Decision Registry::PutDecision(const Row& row, const Value& object,
-                                       const state::Object* current) const {
-  const std::string_view hidden = current == nullptr ? std::string_view() : current->Hidden();
-  return {.kind = commit::Decision::Kind::kPut,
-          .stored = ToStored(row, object, hidden),
-          .wire = ToWireText(row, object, hidden),
-          .ttl = row.strategy.ttl};
+bool Registry::HasEnded(const Row& row, const state::Object& object) const {
+  if (row.strategy.ends == nullptr) return false;
+  const auto value = DecodeWithoutManagedFields(row, object);
+  const auto ends = value ? row.strategy.ends(*value, object.Hidden()) : std::nullopt;
+  return ends && *ends <= clock_.Now();
 }
 
-Registry::Decided Registry::PutWithAddresses(const Row& row, Value& object,
-                                             const state::Object* current,
-                                             const rules::ServiceClaims* claims,
+commit::Decision Registry::PutDecision(const Row& row, const Value& object,
+                                       std::string_view hidden) const {
+  commit::Decision decision{.kind = commit::Decision::Kind::kPut,
+                            .stored = ToStored(row, object, hidden),
+                            .wire = ToWireText(row, object, hidden),
+                            .ttl = row.strategy.ttl};
+  const auto ends = row.strategy.ends == nullptr ? std::nullopt : row.strategy.ends(object, hidden);
+  if (ends) decision.ttl = TimeLeft(*ends, clock_.Now());
+  return decision;
+}
+
+Registry::Decided Registry::PutWithAddresses(const Row& row, Value& object, const Value* old,
+                                             const rules::ServiceClaims& claims,
                                              commit::Allocations::TicketPtr& ticket) {
-  if (claims == nullptr) return PutDecision(row, object, current);
-  auto plan = addresses_.Change(object, *claims, ticket);
+  auto plan = addresses_.Change({.service = object, .old = old, .claims = claims},
+                                sequencer_.GetFollower(), ticket);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  commit::Decision decision = PutDecision(row, object, current);
+  commit::Decision decision = PutDecision(row, object, {});
   std::move(*plan).AddTo(decision);
   return decision;
 }
 
+Registry::Decided Registry::PutReservation(const Target& target, Reservation& reservation,
+                                           Value& object) {
+  auto fence = reservation.Place({.allocations = addresses_.GetAllocations(),
+                                  .rows = rows_,
+                                  .follower = sequencer_.GetFollower(),
+                                  .now = clock_.Now()},
+                                 target.name, object);
+  if (!fence) return tl::unexpected(std::move(fence.error()));
+  commit::Decision decision = PutDecision(*target.served.row, object, reservation.Hidden());
+  decision.compares.push_back(*std::move(fence));
+  return decision;
+}
+
+Registry::Decided Registry::WithRanges(const Target& target, const Value* old, const Value* next,
+                                       const CommonOptions& options,
+                                       RangeChanges::OperationPtr& operation, Decided decided) {
+  const Row& row = *target.served.row;
+  if (!row.strategy.is_range || !decided || decided->kind == commit::Decision::Kind::kNothing) {
+    return decided;
+  }
+  auto refusal =
+      ranges_.Complete(operation, {.row = &row, .name = target.name, .old = old, .next = next},
+                       {.dry_run = options.dry_run,
+                        .deadline = options.deadline,
+                        .in_any_form = options.in_any_form},
+                       *decided);
+  if (refusal) return tl::unexpected(*std::move(refusal));
+  return decided;
+}
+
 commit::Decision Registry::Removal(const Target& target, const Value& object) {
   commit::Decision decision{.kind = commit::Decision::Kind::kDelete};
-  if (target.served.row->strategy.has_addresses) addresses_.Remove(object).AddTo(decision);
+  if (target.served.row->strategy.has_addresses) {
+    addresses_.Remove(object, sequencer_.GetFollower()).AddTo(decision);
+  }
   for (commit::Guard& guard : KeeperGuards(target, object)) {
     decision.guards.push_back(std::move(guard));
   }
   return decision;
 }
 
-/// Whose fields they are from now on. Fields are named as in the view they are written through.
+/// Whose fields they are from now on. Fields are named as in the view they are written through, or
+/// rather in the one that they can be changed through.
 void Registry::Track(const Target& target, Door door, const std::string& manager, const Value& old,
                      Value& object) const {
-  const merge::FieldWrite write{.kind = target.served.Kind(),
+  const bool as_stored = target.served.IsStoredForm() || target.served.view->repeats != nullptr;
+  const merge::FieldWrite write{.kind = as_stored ? *target.served.row->kind : target.served.Kind(),
                                 .subresource = SubresourceOf(door),
                                 .manager = manager,
                                 .now = clock_.Now()};
-  if (target.served.IsStoredForm()) return merge::TrackUpdate(write, old, object);
+  if (as_stored) return merge::TrackUpdate(write, old, object);
   const auto view = target.served.view->from_stored;
   Value shown = view(object);
   merge::TrackUpdate(write, codec::ObjectAt(old).empty() ? old : view(old), shown);
@@ -200,9 +277,7 @@ std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door
     errors = strategy.validate_create(object, *target.served.view);
   }
   if (errors.empty()) errors = rules::ValidateCreatedMetadata(object, ScopeOf(row));
-  if (!errors.empty()) {
-    return InvalidObject(errors, target.served.Kind(), codec::StringAt(object, "metadata", "name"));
-  }
+  if (!errors.empty()) return InvalidObject(errors, target.served.Kind(), target.name);
   if (strategy.decorate != nullptr) strategy.decorate(object, settings);
   return std::nullopt;
 }
@@ -244,24 +319,28 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
             : rules::GeneratedName(creation->name_base, RandomText(rules::kGeneratedSuffixLength)));
   }
   Target& target = creation->target;
-  target.name = codec::StringAt(creation->object, "metadata", "name");
+  const std::string_view name = codec::StringAt(creation->object, "metadata", "name");
+  target.name = target.served.ShownName(name).value_or(std::string(name));
   commit::Write write;
   // A name that cannot be part of a key will not pass validation, which comes first.
   const bool keyed = !target.name.empty() && target.name.find('/') == std::string::npos;
+  auto key = keyed ? KeyOf(target) : std::nullopt;
   write.key =
-      keyed ? KeyOf(target) : resources_.Key(target.served.row->resource, target.name_space, "?");
+      key ? *std::move(key) : resources_.Key(target.served.row->resource, target.name_space, "?");
   write.dry_run = creation->options.dry_run;
   write.deadline = creation->options.deadline;
   if (auto guard =
           NamespaceGuard(target, creation->name_base.empty() ? target.name : creation->name_base)) {
     write.guards.push_back(*std::move(guard));
   }
+  if (auto guard = FormGuard(target)) write.guards.push_back(*std::move(guard));
   write.transform = [this, creation](const state::ObjectPtr& current) {
     Decided decision = DecideCreate(*creation, current);
     if (!decision) AddWarnings(creation->warnings, decision.error().error);
     return decision;
   };
   sequencer_.Submit(std::move(write), [this, creation](base::Result<commit::Written> written) {
+    ranges_.Finish(creation->operation);
     if (!written) {
       const bool taken = written.error().reason == base::Reason::kAlreadyExists;
       if (taken && !creation->name_base.empty()) {
@@ -275,6 +354,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
       }
       return creation->done(tl::unexpected(std::move(written.error())));
     }
+    written->kind = commit::Written::Kind::kCreated;  // Whatever it may have replaced.
     AddAdvice(creation->target, Door::kMain, creation->object, creation->warnings);
     creation->done(
         Outcome{.written = *std::move(written), .warnings = std::move(creation->warnings)});
@@ -283,6 +363,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
 
 Registry::Decided Registry::DecideCreate(Creation& creation, const state::ObjectPtr& current) {
   if (!creation.complete) {
+    creation.reservation = Reservation::Begin(creation.target.served, creation.object);
     if (auto error = CompleteNew(creation.target, Door::kMain, &creation.options.manager,
                                  creation.object, creation.warnings)) {
       return tl::unexpected(*std::move(error));
@@ -293,37 +374,49 @@ Registry::Decided Registry::DecideCreate(Creation& creation, const state::Object
     }
   }
   const Row& row = *creation.target.served.row;
-  if (current != nullptr) {
+  if (IsThere(row, current)) {
     base::Error exists = AlreadyExists(creation.target.served.Kind(), creation.target.name,
                                        IsBeingDeleted(row, *current));
     AddAdvice(creation.target, Door::kMain, creation.object, exists.warnings);
     return tl::unexpected(std::move(exists));
   }
-  return PutWithAddresses(row, creation.object, nullptr,
-                          creation.claims ? &*creation.claims : nullptr, creation.ticket);
+  if (creation.reservation) {
+    return PutReservation(creation.target, *creation.reservation, creation.object);
+  }
+  if (creation.claims) {
+    return PutWithAddresses(row, creation.object, nullptr, *creation.claims, creation.ticket);
+  }
+  return WithRanges(creation.target, nullptr, &creation.object, creation.options,
+                    creation.operation, PutDecision(row, creation.object, {}));
 }
 
 // Delete.
 
 void Registry::Delete(Target target, DeleteOptions remove, const CommonOptions& options,
                       Done done) {
+  auto key = KeyOf(target);
+  if (!key) return done(tl::unexpected(NotFound(target.served.Kind(), target.name)));
+  auto deletion = std::make_shared<Deletion>(
+      Deletion{.target = std::move(target), .remove = std::move(remove), .options = options});
   commit::Write write;
-  write.key = KeyOf(target);
+  write.key = *std::move(key);
   write.dry_run = options.dry_run;
   write.deadline = options.deadline;
-  write.transform = [this, target = std::move(target),
-                     remove = std::move(remove)](const state::ObjectPtr& current) {
-    return DecideDelete(target, remove, current);
+  if (auto guard = FormGuard(deletion->target)) write.guards.push_back(*std::move(guard));
+  write.transform = [this, deletion](const state::ObjectPtr& current) {
+    return DecideDelete(*deletion, current);
   };
-  sequencer_.Submit(std::move(write),
-                    [done = std::move(done)](base::Result<commit::Written> written) {
-                      if (!written) return done(tl::unexpected(std::move(written.error())));
-                      done(Outcome{.written = *std::move(written)});
-                    });
+  sequencer_.Submit(std::move(write), [this, deletion, done = std::move(done)](
+                                          base::Result<commit::Written> written) {
+    ranges_.Finish(deletion->operation);
+    if (!written) return done(tl::unexpected(std::move(written.error())));
+    done(Outcome{.written = *std::move(written)});
+  });
 }
 
-Registry::Decided Registry::DecideDelete(const Target& target, const DeleteOptions& remove,
-                                         const state::ObjectPtr& current) {
+Registry::Decided Registry::DecideDelete(Deletion& deletion, const state::ObjectPtr& current) {
+  const Target& target = deletion.target;
+  const DeleteOptions& remove = deletion.remove;
   const Row& row = *target.served.row;
   if (&row == &kinds_.NamespaceRow() && IsProtectedNamespace(target.name)) {
     return tl::unexpected(Forbidden(*row.kind, target.name, "this namespace may not be deleted"));
@@ -356,12 +449,14 @@ Registry::Decided Registry::DecideDelete(const Target& target, const DeleteOptio
   } else if (HasFinalizers(row, *object)) {
     MarkDeleted(*object, clock_.Now());
   } else {
-    return Removal(target, before);
+    return WithRanges(target, &before, nullptr, deletion.options, deletion.operation,
+                      Removal(target, before));
   }
   if (*object == before) return commit::Decision{};
-  commit::Decision decision = PutDecision(row, *object, current.get());
+  commit::Decision decision = PutDecision(row, *object, current->Hidden());
   decision.guards = KeeperGuards(target, before);
-  return decision;
+  return WithRanges(target, &before, &*object, deletion.options, deletion.operation,
+                    std::move(decision));
 }
 
 }  // namespace berth::registry

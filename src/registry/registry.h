@@ -19,6 +19,8 @@
 #include "commit/sequencer.h"
 #include "registry/addresses.h"
 #include "registry/kinds.h"
+#include "registry/range_changes.h"
+#include "registry/reservations.h"
 
 namespace berth::registry {
 
@@ -31,7 +33,7 @@ struct Outcome {
 };
 using Done = std::function<void(base::Result<Outcome>)>;
 
-/// Which object: cluster-scoped ones have no namespace.
+/// Which object: cluster-scoped ones have no namespace. The name is the view's.
 struct Target {
   Served served;
   std::string name_space = {};
@@ -42,6 +44,8 @@ struct CommonOptions {
   bool dry_run = false;
   base::SteadyTime deadline = base::SteadyTime::max();
   std::string manager = {};  // Who writes, for managedFields.
+  /// Ranges may be written whatever form allocations are kept in: the server's own first ones.
+  bool in_any_form = false;
 };
 
 /// How an update comes about.
@@ -96,17 +100,23 @@ class Registry {
   /// The object of a snapshot, decoded, in the stored form, with its resourceVersion.
   static base::Result<codec::Value> Decode(const Row& row, const state::Object& object);
 
+  RangeChanges& Ranges() { return ranges_; }
   const Kinds& GetKinds() const { return kinds_; }
   const state::Resources& GetResources() const { return resources_; }
+  commit::Sequencer& GetSequencer() const { return sequencer_; }
+  const Gates& GetGates() const { return gates_; }
 
  private:
   struct Creation;
   struct Change;
+  struct Deletion;
   using Decided = tl::expected<commit::Decision, commit::Refusal>;
 
   void TryCreate(const std::shared_ptr<Creation>& creation);
   Decided DecideCreate(Creation& creation, const state::ObjectPtr& current);
   Decided DecideCreateByUpdate(Change& change);
+  static base::Result<Next> NextOf(const Change& change, const codec::Value& old,
+                                   const state::Object& current);
   Decided DecideUpdate(Change& change, const state::Object& current);
   Decided DecideChanged(Change& change, codec::Value& object, const codec::Value& old,
                         const state::Object& current);
@@ -114,8 +124,7 @@ class Registry {
                                              const codec::Value& old);
   void Track(const Target& target, Door door, const std::string& manager, const codec::Value& old,
              codec::Value& object) const;
-  Decided DecideDelete(const Target& target, const DeleteOptions& remove,
-                       const state::ObjectPtr& current);
+  Decided DecideDelete(Deletion& deletion, const state::ObjectPtr& current);
   /// `manager`: null when managedFields are right already.
   std::optional<base::Error> CompleteNew(const Target& target, Door door,
                                          const std::string* manager, codec::Value& object,
@@ -124,13 +133,27 @@ class Registry {
   /// that is refused an address or a port hears of nothing else.
   static void AddAdvice(const Target& target, Door door, const codec::Value& object,
                         std::vector<std::string>& warnings);
-  /// `current`: what it replaces; null: nothing.
+  /// `hidden`: as Strategy::hide.
   commit::Decision PutDecision(const Row& row, const codec::Value& object,
-                               const state::Object* current) const;
-  /// The object is written with what `claims` say; null: it takes and gives nothing.
-  Decided PutWithAddresses(const Row& row, codec::Value& object, const state::Object* current,
-                           const rules::ServiceClaims* claims,
+                               std::string_view hidden) const;
+  /// A Service is written with what `claims` say; `old` is what it replaces, null: nothing.
+  Decided PutWithAddresses(const Row& row, codec::Value& object, const codec::Value* old,
+                           const rules::ServiceClaims& claims,
                            commit::Allocations::TicketPtr& ticket);
+  /// A new record that somebody reserves a value with.
+  Decided PutReservation(const Target& target, Reservation& reservation, codec::Value& object);
+  /// A record that cools down does not stand in the way of a new one.
+  bool IsThere(const Row& row, const state::ObjectPtr& current) const {
+    return current != nullptr && !IsCooling(rows_, *current) && !HasEnded(row, *current);
+  }
+  /// Its time is over, and the store is about to remove it.
+  bool HasEnded(const Row& row, const state::Object& object) const;
+  /// A decision about a range, with all that follows from it. Null: there is none, before or after.
+  Decided WithRanges(const Target& target, const codec::Value* old, const codec::Value* next,
+                     const CommonOptions& options, RangeChanges::OperationPtr& operation,
+                     Decided decided);
+  /// Records and ranges are written only where allocations are kept in records.
+  std::optional<commit::Guard> FormGuard(const Target& target) const;
   /// It goes, and what it holds goes back.
   commit::Decision Removal(const Target& target, const codec::Value& object);
   /// What must hold for the object to go.
@@ -140,15 +163,18 @@ class Registry {
                                               const std::string& shown_name) const;
   /// As it is at present.
   Settings GetSettings() const { return {.families = addresses_.Families(), .gates = gates_}; }
-  std::string KeyOf(const Target& target) const;
+  /// Nothing: there can be no object of that name.
+  std::optional<std::string> KeyOf(const Target& target) const;
   std::string RandomText(size_t length) EXCLUDES(mutex_);
   std::string NewUid() EXCLUDES(mutex_);
 
   const Kinds& kinds_;
+  const RecordRows rows_;
   const state::Resources& resources_;
   commit::Sequencer& sequencer_;
   Addresses& addresses_;
   const Gates gates_;
+  RangeChanges ranges_;
   const base::Clock& clock_;
   Admit admit_;
 

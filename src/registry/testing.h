@@ -18,6 +18,7 @@
 #include "registry/addresses.h"
 #include "registry/records.h"
 #include "registry/registry.h"
+#include "rules/range_spec.h"
 #include "state/follower.h"
 #include "state/testing_store.h"
 
@@ -60,7 +61,7 @@ struct TestAddresses {
     for (const std::string& cidr : cidrs) parsed.push_back(ip::ParseCidr(cidr).value());
     store.Put(rows.service_cidrs->prefix + std::string(kDefaultServiceCidr),
               codec::EncodeStored(ServiceCidrOf(parsed), *rows.service_cidrs->kind));
-    store.Put(rows.node_port_ranges->prefix + std::string(kDefaultNodePortRange),
+    store.Put(rows.node_port_ranges->prefix + std::string(rules::kNodePortRangeName),
               codec::EncodeStored(NodePortRangeOf(ip::ParsePortRange(ports).value()),
                                   *rows.node_port_ranges->kind));
   }
@@ -94,7 +95,8 @@ class RegistryTest : public ::testing::Test {
   Served Kind(std::string_view resource) const {
     const size_t slash = resource.find('/');
     const bool core = slash == std::string_view::npos;
-    const auto served = kinds_.Find(core ? "" : resource.substr(0, slash), "v1",
+    const std::string_view group = core ? "" : resource.substr(0, slash);
+    const auto served = kinds_.Find(group, group == "allocation.berth.io" ? "v1alpha1" : "v1",
                                     core ? resource : resource.substr(slash + 1));
     EXPECT_TRUE(served) << resource;
     return served.value_or(Served());
@@ -154,8 +156,10 @@ class RegistryTest : public ::testing::Test {
 
   /// The object in the target's view; nothing when it is not there.
   std::optional<codec::Value> Get(const Target& target) const {
+    const auto name = target.served.StoredName(target.name);
+    if (!name) return std::nullopt;
     const state::ObjectPtr found = follower_->Current()->Find(
-        resources_.Key(target.served.row->resource, target.name_space, target.name));
+        resources_.Key(target.served.row->resource, target.name_space, *name));
     if (found == nullptr) return std::nullopt;
     return Show(target, *found);
   }
@@ -163,7 +167,7 @@ class RegistryTest : public ::testing::Test {
     auto value = Registry::Decode(*target.served.row, object);
     EXPECT_TRUE(value);
     if (!value) return codec::Object();
-    return target.served.IsStoredForm() ? *value : target.served.view->from_stored(*value);
+    return target.served.Show(*std::move(value), object);
   }
   int64_t Revision() const { return follower_->Current()->Revision(); }
 

@@ -96,9 +96,11 @@ struct Registry::Change {
   Target target;
   UpdateOptions how;
   NextState next;
-  std::string manager;
+  CommonOptions options;
   std::optional<base::Error> namespace_error = {};  // As its guard found it.
   commit::Allocations::TicketPtr ticket = {};
+  RangeChanges::OperationPtr operation = {};
+  bool creates = false;        // There was nothing, or nothing that counts.
   state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
   std::vector<std::string> warnings = {};
 
@@ -112,14 +114,17 @@ struct Registry::Change {
 
 void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOptions options,
                       Done done) {
+  auto key = KeyOf(target);
+  if (!key) return done(tl::unexpected(NotFound(target.served.Kind(), target.name)));
   commit::Write write;
-  write.key = KeyOf(target);
+  write.key = *std::move(key);
   write.dry_run = options.dry_run;
   write.deadline = options.deadline;
   auto change = std::make_shared<Change>(Change{.target = std::move(target),
                                                 .how = how,
                                                 .next = std::move(next),
-                                                .manager = std::move(options.manager)});
+                                                .options = std::move(options)});
+  if (auto guard = FormGuard(change->target)) write.guards.push_back(*std::move(guard));
   if (change->MayCreate()) {
     if (auto guard = NamespaceGuard(change->target, change->target.name)) {
       // Only if the object has to be made does it matter: what there is can be changed in a
@@ -134,17 +139,23 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
   write.transform = [this, change](const state::ObjectPtr& current) {
     change->warnings.clear();
     change->last = nullptr;
+    const Row& row = *change->target.served.row;
+    // A change would keep what has ended for another while.
+    change->creates = current == nullptr || HasEnded(row, *current) ||
+                      (change->MayCreate() && !IsThere(row, current));
     Decided decision =
-        current == nullptr ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
+        change->creates ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
     if (!decision) AddWarnings(change->warnings, decision.error().error);
     return decision;
   };
-  sequencer_.Submit(
-      std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {
-        if (!written) return done(tl::unexpected(std::move(written.error())));
-        if (change->last != nullptr) written->object = change->last;
-        done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
-      });
+  sequencer_.Submit(std::move(write), [this, done = std::move(done),
+                                       change](base::Result<commit::Written> written) {
+    ranges_.Finish(change->operation);
+    if (!written) return done(tl::unexpected(std::move(written.error())));
+    if (change->last != nullptr) written->object = change->last;
+    if (change->creates) written->kind = commit::Written::Kind::kCreated;
+    done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
+  });
 }
 
 Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
@@ -154,27 +165,45 @@ Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
   Value& object = next->object;
-  if (auto error = CheckNewUid(target, change.how.way, KeyOf(target), object)) {
+  if (auto error = CheckNewUid(target, change.how.way, KeyOf(target).value_or(""), object)) {
     return tl::unexpected(*std::move(error));
   }
   if (change.namespace_error) return tl::unexpected(*change.namespace_error);
   if (const auto version = ParseVersion(object); !version) return tl::unexpected(version.error());
   rules::PrepareCreatedMetadata(object);
-  const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.manager;
+  auto reservation = Reservation::Begin(target.served, object);
+  const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.options.manager;
   if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {
     return tl::unexpected(*std::move(error));
   }
   const Row& row = *target.served.row;
+  if (reservation) return PutReservation(target, *reservation, object);
   if (!row.strategy.has_addresses) {
     AddAdvice(target, change.how.door, object, change.warnings);
-    return PutDecision(row, object, nullptr);
+    return WithRanges(target, nullptr, &object, change.options, change.operation,
+                      PutDecision(row, object, {}));
   }
   if (change.how.door != Door::kMain) rules::ForgetHoldings(object);
   const auto claims =
       change.how.door == Door::kMain ? rules::ClaimsOf(object, nullptr) : rules::ServiceClaims();
-  Decided decision = PutWithAddresses(row, object, nullptr, &claims, change.ticket);
+  Decided decision = PutWithAddresses(row, object, nullptr, claims, change.ticket);
   if (decision) AddAdvice(target, change.how.door, object, change.warnings);
   return decision;
+}
+
+/// What it asks for, in the stored form, of what there is.
+base::Result<Next> Registry::NextOf(const Change& change, const Value& old,
+                                    const state::Object& current) {
+  const Target& target = change.target;
+  const View& view = *target.served.view;
+  if (!view.shows_hidden) return change.next(&old);
+  Value whole = old;
+  target.served.row->strategy.reveal(whole, current.Hidden());
+  auto next = change.next(&whole);
+  if (!next || view.repeats == nullptr || view.repeats(next->object, whole)) return next;
+  base::Error error = ChangedAsStored(target.served, target.name);
+  error.warnings = std::move(next->warnings);
+  return tl::unexpected(std::move(error));
 }
 
 Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& current) {
@@ -182,7 +211,7 @@ Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& cu
   const Row& row = *target.served.row;
   const auto old = Decode(row, current);
   if (!old) return tl::unexpected(old.error());
-  auto next = change.next(&*old);
+  auto next = NextOf(change, *old, current);
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
   Value& object = next->object;
@@ -209,17 +238,19 @@ Registry::Decided Registry::DecideChanged(Change& change, Value& object, const V
     if (const auto identity = resources_.Find(key)) {
       change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
     }
-    return Removal(target, old);
+    return WithRanges(target, &old, nullptr, change.options, change.operation,
+                      Removal(target, old));
   }
   // Through its status no Service takes or gives anything.
   const bool plans = row.strategy.has_addresses && change.how.door == Door::kMain;
   if (!plans) {
     if (object == old) return commit::Decision{};
-    return PutDecision(row, object, &current);
+    return WithRanges(target, &old, &object, change.options, change.operation,
+                      PutDecision(row, object, current.Hidden()));
   }
   const rules::ServiceClaims claims = rules::ClaimsOf(object, &old);
   if (object == old && claims.IsEmpty()) return commit::Decision{};
-  return PutWithAddresses(row, object, &current, &claims, change.ticket);
+  return PutWithAddresses(row, object, &old, claims, change.ticket);
 }
 
 /// Everything about the new state but whether it may follow the old one's version.
@@ -237,7 +268,7 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
   }
   if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
   if (strategy.fill != nullptr) strategy.fill(object);
-  if (change.how.way != Way::kApply) Track(target, door, change.manager, old, object);
+  if (change.how.way != Way::kApply) Track(target, door, change.options.manager, old, object);
   if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings);
   if (admit_) {
     if (auto error = admit_(target, door, &old, &object)) return error;

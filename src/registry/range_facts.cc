@@ -1,0 +1,162 @@
+#include "registry/range_facts.h"
+
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/read.h"
+#include "rules/range_spec.h"
+
+namespace berth::registry {
+namespace {
+
+using alloc::PoolId;
+using alloc::RangeFacts;
+using alloc::RangeKind;
+using codec::Value;
+
+std::vector<alloc::Interval> ExcludedOf(const Value& range, PoolId pool) {
+  std::vector<alloc::Interval> excluded;
+  for (const Value& entry : codec::ArrayAt(range, "spec", "excluded")) {
+    const std::string_view text = codec::Text(&entry);
+    if (pool == PoolId::kPorts) {
+      if (const auto ports = rules::ReadPorts(text)) {
+        excluded.push_back({ports->first(), ports->last()});
+      }
+    } else {
+      const ip::Family family = pool == PoolId::kIpv4 ? ip::Family::kV4 : ip::Family::kV6;
+      if (const auto values = rules::ReadExcludedAddresses(text, family)) {
+        excluded.push_back({values->first, values->last});
+      }
+    }
+  }
+  return excluded;
+}
+
+alloc::RangeOptions OptionsOf(const Value& range, PoolId pool) {
+  alloc::RangeOptions options{.strict = codec::BoolAt(range, "spec", "strict"),
+                              .excluded = ExcludedOf(range, pool)};
+  if (const Value* band = codec::FindAt(range, "spec", "staticBand")) {
+    // What is below 0 was never valid.
+    options.static_band = band->AsUint().value_or(0);
+  }
+  return options;
+}
+
+/// Those that a cluster begins with come before all others.
+int64_t PriorityOf(const Value& range) {
+  if (const Value* priority = codec::FindAt(range, "spec", "priority")) {
+    return priority->AsInt().value_or(0);
+  }
+  return rules::IsWellKnownRange(codec::StringAt(range, "metadata", "name"))
+             ? std::numeric_limits<int64_t>::max()
+             : 0;
+}
+
+bool IsTerminating(const Value& object) {
+  return codec::HasAt(object, "metadata", "deletionTimestamp");
+}
+
+/// Nothing is taken from a ServiceCIDR that says that it is not ready.
+bool IsOpenCidr(const Value& cidr) {
+  if (IsTerminating(cidr)) return false;
+  for (const Value& condition : codec::ArrayAt(cidr, "status", "conditions")) {
+    if (codec::StringAt(condition, "type") == "Ready") {
+      return codec::StringAt(condition, "status") == "True";
+    }
+  }
+  return true;
+}
+
+/// A band that does not fit is refused when it is written; whatever there is, the range has its
+/// values.
+template <typename Values>
+alloc::Layout FittingLayout(const Values& values, alloc::RangeOptions options) {
+  auto layout = alloc::LayoutOf(values, options);
+  if (layout) return *std::move(layout);
+  options.static_band = std::nullopt;
+  return alloc::LayoutOf(values, options).value();
+}
+
+void AddPart(RangeFacts& facts, PoolId pool, const Value& object, std::string_view text,
+             alloc::Layout layout) {
+  facts.parts.push_back({.pool = pool,
+                         .row = {.name = std::string(codec::StringAt(object, "metadata", "name")),
+                                 .text = std::string(text),
+                                 .layout = std::move(layout)}});
+}
+
+void AddCidrs(RangeFacts& facts, const Value& cidr, const Gates& gates) {
+  const alloc::RangeOptions options =
+      gates.static_ips ? alloc::RangeOptions() : alloc::RangeOptions{.static_band = 0};
+  const bool open = IsOpenCidr(cidr);
+  for (const Value& entry : codec::ArrayAt(cidr, "spec", "cidrs")) {
+    const std::string_view text = codec::Text(&entry);
+    if (const auto parsed = ip::ParseCidr(text)) {
+      AddPart(facts, alloc::PoolOf(parsed->family()), cidr, text, FittingLayout(*parsed, options));
+    }
+  }
+  for (RangeFacts::Part& part : facts.parts) {
+    part.row.open = open;
+    part.row.leaving = IsTerminating(cidr);
+  }
+}
+
+void AddRange(RangeFacts& facts, const Value& range, const Gates& gates) {
+  const std::string_view text = codec::StringAt(range, "spec", "range");
+  if (facts.kind == RangeKind::kNodePortRange) {
+    const auto ports = rules::ReadPorts(text);
+    if (!ports) return;
+    alloc::RangeOptions options = OptionsOf(range, PoolId::kPorts);
+    if (!gates.static_ports) options.static_band = 0;
+    AddPart(facts, PoolId::kPorts, range, text, FittingLayout(*ports, options));
+  } else {
+    const auto cidr = ip::ParseCidr(text);
+    if (!cidr) return;
+    const PoolId pool = alloc::PoolOf(cidr->family());
+    alloc::RangeOptions options = OptionsOf(range, pool);
+    if (!gates.static_ips) options.static_band = 0;
+    AddPart(facts, pool, range, text, FittingLayout(*cidr, options));
+  }
+  for (RangeFacts::Part& part : facts.parts) {
+    part.row.priority = PriorityOf(range);
+    part.row.leaving = IsTerminating(range);
+    part.row.open = !codec::BoolAt(range, "spec", "disabled") && !part.row.leaving;
+    part.row.cool_down = std::chrono::seconds(codec::IntAt(range, "spec", "coolDownSeconds"));
+  }
+}
+
+}  // namespace
+
+RangeFacts RangeFactsOf(const Row& row, const Value& object, const Gates& gates) {
+  RangeFacts facts;
+  if (row.kind == &api::kServiceCidrKind) {
+    facts.kind = RangeKind::kServiceCidr;
+    AddCidrs(facts, object, gates);
+    return facts;
+  }
+  facts.kind =
+      row.kind == &api::kNodePortRangeKind ? RangeKind::kNodePortRange : RangeKind::kIpRange;
+  facts.primary = facts.kind == RangeKind::kIpRange && codec::BoolAt(object, "spec", "primary");
+  AddRange(facts, object, gates);
+  return facts;
+}
+
+rules::FieldErrors ValidateStaticBand(const Value& range) {
+  rules::FieldErrors errors;
+  const Value* band = codec::FindAt(range, "spec", "staticBand");
+  if (band == nullptr) return errors;
+  const std::string_view text = codec::StringAt(range, "spec", "range");
+  const alloc::RangeOptions options{.static_band = band->AsUint().value_or(0)};
+  base::Result<alloc::Layout> layout;
+  if (const auto cidr = ip::ParseCidr(text)) {
+    layout = alloc::LayoutOf(*cidr, options);
+  } else if (const auto ports = rules::ReadPorts(text)) {
+    layout = alloc::LayoutOf(*ports, options);
+  }
+  if (!layout) errors.Invalid(rules::Path("spec.staticBand"), *band, layout.error().message);
+  return errors;
+}
+
+}  // namespace berth::registry
