@@ -1,9 +1,10 @@
-// What every cluster has: its first namespaces, the ranges that addresses and node ports come from,
-// and the Service default/kubernetes, which it keeps there. Flags say what a store begins with;
-// later the store has the word.
+// What every cluster has: its first namespaces, the form of its allocations, the ranges that
+// addresses and node ports come from, and the Service default/kubernetes, which it keeps there.
+// Flags say what a store begins with; later the store has the word.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "codec/value.h"
 #include "commit/allocations.h"
 #include "controllers/context.h"
+#include "controllers/replica_register.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
 #include "registry/registry.h"
@@ -25,6 +27,10 @@ struct BootstrapOptions {
   /// Whether somebody has asked for these ranges, and is to hear if they are not in force.
   bool asked_for_cidrs = false;
   bool asked_for_ports = false;
+  /// The form of allocations of a new store, and whether somebody has asked for it.
+  bool bitmaps = false;
+  bool asked_for_form = false;
+  ReplicaFacts replica = {};
 };
 
 struct BootstrapParts {
@@ -33,6 +39,8 @@ struct BootstrapParts {
   commit::Allocations& allocations;
   const base::Clock& clock;
   base::Logger& log;
+  /// Makes bitmaps that are not there, where allocations are kept in them; empty: nobody does.
+  std::function<base::Result<void>()> repair = {};
 };
 
 /// Makes what is not there, and waits for it.

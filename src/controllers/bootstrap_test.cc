@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "codec/read.h"
+#include "commit/bitmaps.h"
+#include "controllers/bitmap_repairer.h"
 #include "controllers/controllers.h"
+#include "registry/allocation_forms.h"
 #include "registry/testing.h"
 #include "state/past.h"
 #include "watch/hub.h"
@@ -19,16 +22,17 @@ namespace {
 
 using codec::StringAt;
 using registry::Target;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 /// A server on a store in memory, as it starts; with threads, since bootstrapping waits.
 class BootstrapTest : public ::testing::Test {
  protected:
   struct Replica {
-    Replica(state::testing::TestStore& store, base::Logger& the_log)
+    Replica(state::testing::TestStore& store, base::Logger& the_log, bool shared = true)
         : resources(kinds.MakeResources()),
           addresses(kinds, store.system_clock),
-          follower(*store.engine, resources, {&addresses.allocations}, {.shared_store = true},
+          follower(*store.engine, resources, {&addresses.allocations}, {.shared_store = shared},
                    store.system_clock, the_log),
           sequencer(follower, {}),
           registry(kinds, resources, sequencer, addresses.addresses, {}, store.system_clock,
@@ -95,12 +99,75 @@ TEST_F(BootstrapTest, AnEmptyStoreGetsWhatEveryClusterHas) {
   const auto cidr = replica.Get(api::kServiceCidrKind, "", "kubernetes");
   ASSERT_TRUE(cidr);
   EXPECT_EQ(codec::ArrayAt(*cidr, "spec", "cidrs").size(), 2U);
-  EXPECT_EQ(StringAt(codec::ArrayAt(*cidr, "status", "conditions")[0], "status"), "True");
   const auto service = replica.Get(api::kServiceKind, "default", "kubernetes");
   ASSERT_TRUE(service);
   EXPECT_EQ(StringAt(*service, "spec", "clusterIP"), "10.0.0.1");
   EXPECT_EQ(codec::IntAt(codec::ArrayAt(*service, "spec", "ports")[0], "targetPort"), 8443);
   EXPECT_TRUE(replica.Get(api::kIpAddressKind, "", "10.0.0.1"));
+}
+
+TEST_F(BootstrapTest, ANewStoreTakesTheFormThatTheGateSaysAndKeepsIt) {
+  const auto form = [](const Replica& replica) {
+    return registry::FormIn(registry::RecordRowsOf(replica.kinds), *replica.follower.Current())
+        .form;
+  };
+  const auto start = [](Replica& replica, bool bitmaps) {
+    BitmapRepairer repairer({.registry = replica.registry,
+                             .follower = replica.follower,
+                             .allocations = replica.addresses.allocations,
+                             .clock = replica.parts.clock,
+                             .log = replica.parts.log,
+                             .run = WaitFor(replica.sequencer)},
+                            base::SeededRandom(1));
+    BootstrapParts parts = replica.parts;
+    parts.repair = [&repairer] { return repairer.Pass(); };
+    BootstrapOptions options = Options({"fd00::/108", "10.0.0.0/24"});
+    options.bitmaps = bitmaps;
+    options.asked_for_form = true;
+    return Bootstrap(parts, options);
+  };
+  Replica first(store_, log_);
+  const auto made = start(first, true);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(form(first), commit::AllocationForm::kBitmaps);
+  const auto service = first.Get(api::kServiceKind, "default", "kubernetes");
+  ASSERT_TRUE(service);
+  EXPECT_EQ(StringAt(*service, "spec", "clusterIP"), "fd00::1");
+  const auto range = [&first](const char* key) {
+    const auto found = first.follower.Current()->Find(std::string("/registry/ranges/") + key);
+    return found ? std::string(commit::ViewOf(*found).range) : std::string();
+  };
+  EXPECT_EQ(range("serviceips"), "fd00::/108");
+  EXPECT_EQ(range("secondaryserviceips"), "10.0.0.0/24");
+  EXPECT_EQ(range("servicenodeports"), "30000-32767");
+  EXPECT_FALSE(first.Get(api::kIpAddressKind, "", "fd00::1"));
+
+  Replica second(store_, log_);
+  ASSERT_TRUE(start(second, false));
+  EXPECT_EQ(form(second), commit::AllocationForm::kBitmaps);
+  std::string events;
+  const auto picture = second.follower.Current();
+  for (auto at = picture->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
+    std::string room;
+    events += at.Get()->TextWithoutManagedFields(room);
+  }
+  EXPECT_THAT(events, HasSubstr("--feature-gates asks for ClusterIPAllocatorAPI=true, but "
+                                "ClusterIPAllocatorAPI=false is in force: berth "
+                                "migrate-allocations changes it"));
+}
+
+TEST_F(BootstrapTest, AStoreOfBeforeKeepsRecords) {
+  {
+    Replica first(store_, log_);
+    ASSERT_TRUE(Bootstrap(first.parts, Options({"10.0.0.0/24"})));
+  }
+  store_.Delete(registry::kFormKey);
+  Replica second(store_, log_);
+  BootstrapOptions options = Options({"10.0.0.0/24"});
+  options.bitmaps = true;
+  ASSERT_TRUE(Bootstrap(second.parts, options));
+  EXPECT_EQ(second.addresses.allocations.Form().form, commit::AllocationForm::kRecords);
+  EXPECT_TRUE(second.Get(api::kIpAddressKind, "", "10.0.0.1"));
 }
 
 TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
@@ -109,9 +176,19 @@ TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
     ASSERT_TRUE(Bootstrap(first.parts, Options({"10.0.0.0/24"})));
   }
   Replica second(store_, log_);
-  const int64_t before = second.follower.Current()->Revision();
   ASSERT_TRUE(Bootstrap(second.parts, Options({"10.1.0.0/16"}, "40000-40100")));
-  EXPECT_EQ(second.follower.Current()->Revision(), before) << "nothing is changed";
+  std::vector<std::string> events;
+  const auto picture = second.follower.Current();
+  for (auto at = picture->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
+    std::string room;
+    events.emplace_back(at.Get()->TextWithoutManagedFields(room));
+  }
+  ASSERT_EQ(events.size(), 2U) << "one for each flag";
+  EXPECT_THAT(events[0] + events[1],
+              AllOf(HasSubstr("--service-cluster-ip-range asks for 10.1.0.0/16, but 10.0.0.0/24 is "
+                              "in force"),
+                    HasSubstr("--service-node-port-range asks for 40000-40100, but 30000-32767 is "
+                              "in force")));
   ASSERT_EQ(second.addresses.allocations.Ranges().size(), 2U);
   EXPECT_EQ(second.addresses.allocations.Ranges()[0].text, "10.0.0.0/24");
   BootstrapOptions unasked = Options({"10.2.0.0/16"});
@@ -121,12 +198,40 @@ TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
     base::MutexLock lock(mutex_);
     return logged_;
   };
-  for (int i = 0; i < 500 && logged().find("40000") == std::string::npos; ++i) {
+  for (int i = 0; i < 500 && logged().find("10.1.0.0") == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));  // The logger has its own thread.
   }
   EXPECT_THAT(logged(), HasSubstr("10.1.0.0/16"));
   EXPECT_THAT(logged(), HasSubstr("40000-40100"));
   EXPECT_EQ(logged().find("10.2.0.0"), std::string::npos);
+}
+
+TEST_F(BootstrapTest, ASecondFamilyThatCannotBeIsNoReasonNotToServe) {
+  BootstrapOptions options = Options({"10.0.0.0/24"});
+  options.replica = {.id = "old", .gates = {.dual_stack = false}};
+  {
+    Replica first(store_, log_);
+    ASSERT_TRUE(Bootstrap(first.parts, options));
+  }
+  options = Options({"10.0.0.0/24", "fd00::/108"});
+  options.replica.id = "new";
+  {
+    Replica beside(store_, log_);
+    ASSERT_TRUE(Bootstrap(beside.parts, options));
+    EXPECT_EQ(beside.addresses.allocations.Families().size(), 1U);
+    auto at = beside.follower.Current()->Seek("/registry/events/default/");
+    ASSERT_TRUE(at.Valid());
+    std::string room;
+    EXPECT_THAT(std::string(at.Get()->TextWithoutManagedFields(room)),
+                AllOf(HasSubstr("KubernetesDefaultServiceCIDRError"),
+                      HasSubstr("replica \\\"old\\\" runs with IPv6DualStack=false")));
+    at.Next();
+    EXPECT_FALSE(at.Valid() && at.Get()->Key().starts_with("/registry/events/")) << "one is enough";
+  }
+  Replica alone(store_, log_, /*shared=*/false);
+  ASSERT_TRUE(Bootstrap(alone.parts, options));
+  EXPECT_FALSE(alone.Get(api::kReplicaKind, "", "old")) << "nobody else uses the store";
+  EXPECT_EQ(alone.addresses.allocations.Families().size(), 2U);
 }
 
 TEST_F(BootstrapTest, TwoAtOnceAgree) {
@@ -179,6 +284,16 @@ TEST_F(KeeperTest, DefaultKubernetesComesBackAndIsNeverCorrected) {
   Must(Delete(Kubernetes()));
   EXPECT_TRUE(run());
   EXPECT_TRUE(Get(Kubernetes()));
+
+  const registry::Target ranges = At("allocation.berth.io/ipranges", "", "");
+  Must(Create(ranges,
+              "{'metadata':{'name':'allocator.ipv4.k8s.io'},'spec':{'range':"
+              "'10.96.0.0/16','primary':true,'disabled':true}}"));
+  Must(Create(ranges, "{'metadata':{'name':'next'},'spec':{'range':'10.97.0.0/30'}}"));
+  Must(Delete(Kubernetes()));
+  EXPECT_TRUE(run());
+  EXPECT_THAT(StringAt(*Get(Kubernetes()), "spec", "clusterIP"), ::testing::StartsWith("10.97."))
+      << "nothing new is taken from the first range";
 }
 
 }  // namespace

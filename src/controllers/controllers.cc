@@ -22,12 +22,16 @@ Controllers::Controllers(const Parts& parts, const base::SeededRandom& random)
     : clock_(parts.clock),
       wake_(std::make_shared<Wake>()),
       writer_(parts.registry, wake_, kWritesAtOnce),
-      collector_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}),
-      terminator_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log}, random),
-      keeper_({parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log},
-              parts.allocations, parts.secure_port),
-      feed_(parts.follower, parts.hub, {&collector_, &terminator_}, wake_, parts.clock, parts.log) {
-}
+      context_{parts.registry, parts.follower, writer_, wake_, parts.clock, parts.log},
+      collector_(context_),
+      terminator_(context_, random),
+      keeper_(context_, parts.allocations, parts.secure_port),
+      statuses_(context_, parts.allocations),
+      cidrs_(context_, parts.allocations),
+      fences_(context_),
+      replica_(context_, parts.replica),
+      feed_(parts.follower, parts.hub, {&collector_, &terminator_, &statuses_}, wake_, parts.clock,
+            parts.log) {}
 
 Controllers::~Controllers() { Stop(); }
 
@@ -53,6 +57,10 @@ bool Controllers::Pump() {
   bool any = wake_->RunPosted();
   any |= feed_.Read();
   any |= keeper_.Work();
+  any |= statuses_.Work();
+  any |= cidrs_.Work();
+  any |= replica_.Work();
+  fences_.Work();
   if (const std::optional<int64_t> told = feed_.Told()) {
     any |= collector_.Work(*told);
     any |= terminator_.Work();
@@ -63,9 +71,10 @@ bool Controllers::Pump() {
 base::SteadyTime Controllers::NextDue() const {
   // What waits for changes to be read, or for room, is woken by these.
   if (!writer_.HasRoom()) return feed_.NextDue();
-  if (!feed_.Told()) return std::min(feed_.NextDue(), keeper_.NextDue());
-  return std::min(
-      {feed_.NextDue(), collector_.NextDue(), terminator_.NextDue(), keeper_.NextDue()});
+  const base::SteadyTime due = std::min({feed_.NextDue(), keeper_.NextDue(), statuses_.NextDue(),
+                                         cidrs_.NextDue(), fences_.NextDue(), replica_.NextDue()});
+  if (!feed_.Told()) return due;
+  return std::min({due, collector_.NextDue(), terminator_.NextDue()});
 }
 
 }  // namespace berth::controllers

@@ -58,7 +58,7 @@ FactReader::FactReader(const registry::Kinds& kinds, const state::Resources& res
   for (const registry::Row& row : kinds.Rows()) {
     if (row.strategy.owns_nothing) continue;
     for (const registry::View& view : row.views) {
-      owners_[KindName(view.kind->api_version, view.kind->kind)] = &row;
+      owners_[KindName(view.kind->api_version, view.kind->kind)] = {.row = &row, .view = &view};
     }
   }
 }
@@ -66,9 +66,7 @@ FactReader::FactReader(const registry::Kinds& kinds, const state::Resources& res
 std::optional<Facts> FactReader::Read(const state::Object& object) const {
   const registry::Row& row = kinds_.Rows()[object.Resource()];
   if (row.strategy.owns_nothing) return std::nullopt;
-  std::string room;
-  const std::string_view text = object.TextWithoutManagedFields(room);
-  if (!Mentions(text, kOwners) && !registry::MayBeDeleted(object)) return std::nullopt;
+  if (!object.MayHave(kOwners) && !registry::MayBeDeleted(object)) return std::nullopt;
   const auto value = registry::DecodeWithoutManagedFields(row, object);
   if (!value) return std::nullopt;
   Facts facts{.uid = std::string(codec::StringAt(*value, "metadata", "uid")),
@@ -92,10 +90,12 @@ Reference FactReader::ReadReference(const registry::Row& row, const state::Objec
   const auto kind = owners_.find(
       KindName(codec::StringAt(reference, "apiVersion"), codec::StringAt(reference, "kind")));
   if (kind == owners_.end()) return out;
-  const registry::Row& owner = *kind->second;
+  const registry::Row& owner = *kind->second.row;
   if (owner.kind->namespaced && !row.kind->namespaced) return out;
-  out.owner = resources_.Key(owner.resource, owner.kind->namespaced ? object.Namespace() : "",
-                             codec::StringAt(reference, "name"));
+  const auto name = kind->second.StoredName(codec::StringAt(reference, "name"));
+  if (!name) return out;
+  out.owner =
+      resources_.Key(owner.resource, owner.kind->namespaced ? object.Namespace() : "", *name);
   return out;
 }
 

@@ -21,7 +21,7 @@ namespace berth::controllers {
 /// One of an object's ownerReferences.
 struct Reference {
   /// The owner's key. Empty: nothing can be said of it, since its kind is not served or is exempt,
-  /// or it has a namespace and what it is to own has none.
+  /// or it has a namespace and what it is to own has none, or there can be none of that name.
   std::string owner = {};
   std::string uid = {};
   bool blocking = false;  // The owner's deletion in the foreground waits for this object.
@@ -77,7 +77,7 @@ class FactReader {
   const registry::Kinds& kinds_;
   const state::Resources& resources_;
   const std::function<bool(std::string_view key)> undecodable_;
-  state::TextMap<const registry::Row*> owners_;  // By "v1/Service"; kinds that may own something.
+  state::TextMap<registry::Served> owners_;  // By "v1/Service"; kinds that may own something.
 };
 
 }  // namespace berth::controllers

@@ -105,6 +105,25 @@ TEST_F(FactsTest, Owners) {
   EXPECT_EQ(StateOf(Service("b"), 2), OwnerState::kUnknown);
 }
 
+TEST_F(FactsTest, OwnersByTheNameOfAView) {
+  const registry::Target address = At("networking.k8s.io/ipaddresses", "", "192.0.2.1");
+  Must(Create(address,
+              "{'metadata':{'name':'192.0.2.1'},'spec':{'parentRef':{'resource':'routers',"
+              "'group':'corp.io','name':'r'}}}"));
+  const auto owner = [&](const char* name, const std::string& uid) {
+    return Owner{.name = name,
+                 .uid = uid,
+                 .kind = "IPAddress",
+                 .api_version = "allocation.berth.io/v1alpha1"};
+  };
+  Make(Service("b"), {owner("3221225985", UidOf(address)), owner("3221225985", "x"),
+                      owner("3221225986", "x"), owner("192.0.2.1", UidOf(address))});
+  EXPECT_EQ(StateOf(Service("b"), 0), OwnerState::kSolid);
+  EXPECT_EQ(StateOf(Service("b"), 1), OwnerState::kAbsent);
+  EXPECT_EQ(StateOf(Service("b"), 2), OwnerState::kAbsent);
+  EXPECT_EQ(StateOf(Service("b"), 3), OwnerState::kUnknown);
+}
+
 TEST_F(FactsTest, AcrossScopes) {
   Make(Service("a"));
   Must(Create(At("namespaces", "", ""), "{'metadata':{'name':'other'}}"));

@@ -1,0 +1,230 @@
+// What the controllers do about ranges: their status, the end of ServiceCIDRs, fences that somebody
+// left closed, and this server among the replicas.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "controllers/testing.h"
+#include "registry/fences.h"
+
+namespace berth::controllers {
+namespace {
+
+using registry::Target;
+using std::chrono::seconds;
+
+class RangeControllersTest : public testing::ControllersTest {
+ protected:
+  Target Range(std::string name = "") const {
+    return At("allocation.berth.io/ipranges", "", std::move(name));
+  }
+  Target Cidr(std::string name = "") const {
+    return At("networking.k8s.io/servicecidrs", "", std::move(name));
+  }
+  void Serve(const std::string& name, const std::string& address) {
+    Must(Create(Service(""), "{'metadata':{'name':'" + name + "'},'spec':{'clusterIP':'" + address +
+                                 "','ports':[{'port':80}]}}"));
+  }
+  int64_t Used(const std::string& range) const {
+    return codec::IntAt(*Get(Range(range)), "status", "used");
+  }
+  static std::string Condition(const codec::Value& object, std::string_view type) {
+    for (const codec::Value& condition : codec::ArrayAt(object, "status", "conditions")) {
+      if (codec::StringAt(condition, "type") != type) continue;
+      return std::string(codec::StringAt(condition, "status")) + " " +
+             std::string(codec::StringAt(condition, "reason"));
+    }
+    return "";
+  }
+};
+
+TEST_F(RangeControllersTest, StatusFollowsAtMostOnceASecond) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Run();
+  const codec::Value fresh = *Get(Range("a"));
+  EXPECT_EQ(codec::StringAt(fresh, "status", "total"), "14");
+  EXPECT_EQ(codec::IntAt(fresh, "status", "free"), 14);
+  EXPECT_EQ(Condition(fresh, "Ready"), "True Ready");
+  EXPECT_EQ(codec::StringAt(fresh, "status", "bands", "dynamic", "last"), "10.50.0.14");
+
+  Must(Update(Range("a"), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/27'}}"));
+  Serve("one", "10.50.0.3");
+  Run();
+  EXPECT_EQ(Used("a"), 0) << "not yet";
+  EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "14");
+  Serve("two", "10.50.0.4");
+  Advance(seconds(1));
+  EXPECT_EQ(Used("a"), 2);
+  EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "30");
+  const int64_t before = Revision();
+  Advance(seconds(1));
+  Advance(seconds(1));
+  EXPECT_EQ(Revision(), before) << "nothing has changed, nothing is written";
+}
+
+TEST_F(RangeControllersTest, AStatusByHandDoesNotStay) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Advance(seconds(2));
+  registry::Target target = Range("a");
+  codec::Value wrong = *Get(target);
+  codec::SetAt(wrong, {"status", "used"}, 77);
+  registry_->Update(
+      target, {.door = registry::Door::kStatus},
+      [&wrong](const codec::Value*) -> base::Result<registry::Next> {
+        return registry::Next{.object = wrong};
+      },
+      {}, [](const base::Result<registry::Outcome>& outcome) { EXPECT_TRUE(outcome); });
+  PumpAll();
+  EXPECT_EQ(Used("a"), 77);
+  Advance(seconds(1));
+  Advance(seconds(1));
+  EXPECT_EQ(Used("a"), 0);
+}
+
+TEST_F(RangeControllersTest, ACloseThatMayBeRefusedIsNoneOfTheStatus) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Advance(seconds(2));
+  const registry::Row& fences = *registry::RecordRowsOf(kinds_).fences;
+  registry::ClosedFence closed{.operation = "x", .since = store_.clock.Now()};
+  closed.objects["/registry/allocation.berth.io/ipranges/a"] =
+      R"({"metadata":{"name":"a"},"spec":{"range":"10.50.0.0/30"}})";
+  const auto put = registry::FencePut(fences, alloc::PoolId::kIpv4, &closed, store_.clock.Now());
+  store_.Put(put.key, put.stored);
+  Advance(seconds(2));
+  EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "14");
+}
+
+TEST_F(RangeControllersTest, StatusOfManyRangesIsWrittenBitByBit) {
+  constexpr int kRanges = 100;
+  for (int i = 0; i < kRanges; ++i) {
+    const std::string number = std::to_string(i);
+    Must(Create(Range(), "{'metadata':{'name':'r" + number + "'},'spec':{'range':'10.50." + number +
+                             ".0/28'}}"));
+  }
+  const auto written = [&] {
+    int count = 0;
+    for (int i = 0; i < kRanges; ++i) {
+      if (Used("r" + std::to_string(i)) == 1) ++count;
+    }
+    return count;
+  };
+  Advance(seconds(1));
+  for (int i = 0; i < kRanges; ++i) {
+    const std::string number = std::to_string(i);
+    Serve("s" + number, "10.50." + number + ".3");
+  }
+  EXPECT_EQ(written(), 0);
+  Advance(seconds(1));
+  EXPECT_GT(written(), 0);
+  EXPECT_LE(written(), 32);
+  for (int i = 0; i < 3; ++i) Advance(std::chrono::milliseconds(125));
+  EXPECT_EQ(written(), kRanges);
+}
+
+TEST_F(RangeControllersTest, ConditionsSayWhatIsTheMatter) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/30'}}"));
+  Serve("one", "10.50.0.1");
+  Serve("two", "10.50.0.2");
+  Must(Create(Range(), "{'metadata':{'name':'b'},'spec':{'range':'10.50.0.0/24'}}"));
+  Must(Update(Range("a"),
+              "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/30','disabled':true}}"));
+  Advance(seconds(1));
+  const codec::Value range = *Get(Range("a"));
+  EXPECT_EQ(Condition(range, "Ready"), "False Draining");
+  EXPECT_EQ(Condition(range, "Draining"), "True Draining");
+  EXPECT_EQ(Condition(range, "Exhausted"), "True Exhausted");
+  EXPECT_EQ(Condition(range, "Overlapping"), "True SharedValues");
+  Delete(Service("one"));
+  Delete(Service("two"));
+  Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Range("a")), "Draining"), "True Drained");
+  Must(Create(At("allocation.berth.io/ipaddresses", "", ""),
+              "{'metadata':{'name':'171048961'}}"));  // 10.50.0.1
+  Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Range("a")), "Draining"), "True Draining")
+      << "a reservation keeps it from being deleted";
+}
+
+TEST_F(RangeControllersTest, ADeletedServiceCidrGoesAsSoonAsNothingDependsOnIt) {
+  Must(Create(Cidr(), "{'metadata':{'name':'x'},'spec':{'cidrs':['10.50.0.0/24']}}"));
+  Serve("one", "10.50.0.1");
+  Delete(Cidr("x"));
+  Advance(seconds(1));
+  ASSERT_TRUE(Get(Cidr("x")));
+  EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "False Terminating");
+  Delete(Service("one"));
+  Advance(seconds(1));
+  EXPECT_FALSE(Get(Cidr("x")));
+}
+
+TEST_F(RangeControllersTest, AServiceCidrSaysSoonWhetherItCanServe) {
+  Must(Create(Cidr(), "{'metadata':{'name':'x'},'spec':{'cidrs':['10.50.0.0/24']}}"));
+  Must(Create(Cidr(), "{'metadata':{'name':'y'},'spec':{'cidrs':['10.51.0.7/32']}}"));
+  Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "");
+  Advance(seconds(1));
+  Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "True ");
+  EXPECT_EQ(Condition(*Get(Cidr("y")), "Ready"), "False NoUsableAddress");
+  codec::Value wrong = *Get(Cidr("x"));
+  codec::SetAt(wrong, {"status", "conditions"},
+               codec::Array{codec::Object{{"type", "Ready"},
+                                          {"status", "False"},
+                                          {"reason", "ByHand"},
+                                          {"message", ""},
+                                          {"lastTransitionTime", "2026-11-15T04:35:00Z"}}});
+  registry_->Update(
+      Cidr("x"), {.door = registry::Door::kStatus},
+      [&wrong](const codec::Value*) -> base::Result<registry::Next> {
+        return registry::Next{.object = wrong};
+      },
+      {}, [](const base::Result<registry::Outcome>& outcome) { EXPECT_TRUE(outcome); });
+  PumpAll();
+  EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "False ByHand");
+  for (int i = 0; i < 5; ++i) Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "True ");
+  const codec::Value said = *Get(Cidr("y"));
+  Advance(seconds(5));
+  EXPECT_EQ(*Get(Cidr("y")), said) << "once is enough";
+}
+
+TEST_F(RangeControllersTest, AServiceCidrThatAnotherOneCoversIsNotNeeded) {
+  Must(Create(Cidr(), "{'metadata':{'name':'x'},'spec':{'cidrs':['10.50.0.0/24']}}"));
+  Serve("one", "10.50.0.1");
+  Must(Create(Cidr(), "{'metadata':{'name':'y'},'spec':{'cidrs':['10.50.0.0/16']}}"));
+  Delete(Cidr("x"));
+  Advance(seconds(1));
+  EXPECT_FALSE(Get(Cidr("x")));
+}
+
+TEST_F(RangeControllersTest, OneThatCannotGoIsNotTriedAllTheTime) {
+  Must(Create(Cidr(), "{'metadata':{'name':'x'},'spec':{'cidrs':['10.50.0.0/27']}}"));
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.16/28'}}"));
+  Serve("one", "10.50.0.5");
+  Delete(Cidr("x"));
+  for (int i = 0; i < 5; ++i) Advance(seconds(1));
+  const int64_t before = Revision();
+  for (int i = 0; i < 10; ++i) Advance(seconds(1));
+  EXPECT_EQ(Revision(), before) << "nothing has changed that could let it go";
+  Delete(Service("one"));
+  for (int i = 0; i < 6; ++i) Advance(seconds(1));
+  EXPECT_FALSE(Get(Cidr("x")));
+}
+
+TEST_F(RangeControllersTest, AFenceThatWasLeftClosedIsOpened) {
+  const registry::Row& fences = *registry::RecordRowsOf(kinds_).fences;
+  registry::ClosedFence closed{.operation = "gone", .since = store_.clock.Now()};
+  const auto put = registry::FencePut(fences, alloc::PoolId::kPorts, &closed, store_.clock.Now());
+  store_.Put(put.key, put.stored);
+  Advance(seconds(5));
+  const auto is_closed = [&] {
+    return registry::ReadFence(fences, *follower_->Current()->Find(put.key)).has_value();
+  };
+  EXPECT_TRUE(is_closed());
+  Advance(seconds(10));
+  EXPECT_FALSE(is_closed());
+}
+
+}  // namespace
+}  // namespace berth::controllers
