@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kMediaTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+constexpr std::string_view kTextMediaTypes = "application/json, application/yaml";
 /// More clauses than any client sends.
 constexpr size_t kMaxClauses = 64;
 
@@ -174,16 +175,17 @@ std::optional<Accepted> NegotiatePlain(std::string_view accept) {
   return TakeFirst(Clauses(accept), {.protobuf = true, .tables = false});
 }
 
-base::Result<Media> BodyMedia(std::string_view content_type) {
+base::Result<Media> BodyMedia(std::string_view content_type, const Offer& offer) {
   const std::string_view type = Cut(content_type, ';');
   if (type.empty()) return Media::kJson;
   for (const auto& [name, media] : kNames) {
-    if (http::EqualsLower(type, name)) return media;
+    const bool readable = offer.protobuf || media != Media::kProtobuf;
+    if (readable && http::EqualsLower(type, name)) return media;
   }
   return base::Fail(base::Reason::kUnsupportedMediaType,
                     "the body of the request was in an unknown format - accepted media types "
                     "include: " +
-                        std::string(kMediaTypes));
+                        std::string(offer.protobuf ? kMediaTypes : kTextMediaTypes));
 }
 
 std::string_view MediaName(Media media) {

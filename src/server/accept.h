@@ -36,8 +36,9 @@ base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer);
 /// Nothing when the client takes none of it; of a failure it is told all the same.
 std::optional<Accepted> NegotiatePlain(std::string_view accept);
 
-/// The media type of a body, by its Content-Type (empty: JSON).
-base::Result<Media> BodyMedia(std::string_view content_type);
+/// The media type of a body, by its Content-Type (empty: JSON), for an endpoint that reads what it
+/// can write.
+base::Result<Media> BodyMedia(std::string_view content_type, const Offer& offer = {});
 
 std::string_view MediaName(Media media);
 

@@ -135,6 +135,11 @@ TEST(Accept, Bodies) {
   const auto refused = BodyMedia("text/plain");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason, base::Reason::kUnsupportedMediaType);
+  const auto only_text = BodyMedia("application/vnd.kubernetes.protobuf", {.protobuf = false});
+  ASSERT_FALSE(only_text);
+  EXPECT_EQ(only_text.error().message,
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json, application/yaml");
 }
 
 TEST(Accept, WhatIsWrittenInAnotherWay) {

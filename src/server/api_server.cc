@@ -10,6 +10,7 @@
 #include "codec/json.h"
 #include "http/head.h"
 #include "http/limits.h"
+#include "registry/errors.h"
 #include "server/list.h"
 #include "server/metrics.h"
 #include "server/options.h"
@@ -261,9 +262,11 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
     ServeOpenApiV3(call);
   } else {
     std::vector<std::string> paths = {"/api", "/api/v1", "/apis"};
-    for (const std::string& group : discovery_.Groups()) {
-      paths.push_back("/apis/" + group);
-      paths.push_back("/apis/" + group + "/v1");
+    for (const api::Kind* kind : parts_.registry.GetKinds().Views()) {
+      std::string version = fmt::format("/apis/{}", kind->api_version);
+      if (kind->group.empty() || paths.back() == version) continue;
+      paths.push_back(fmt::format("/apis/{}", kind->group));
+      paths.push_back(std::move(version));
     }
     paths.insert(paths.end(), {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3",
                                "/readyz", "/version"});
@@ -302,10 +305,17 @@ void ApiServer::ServeOpenApiV2(const CallPtr& call) {
 void ApiServer::ServeResource(const CallPtr& call) {
   const Route& route = call->route;
   const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
+  const bool unchanged = route.served.view->repeats != nullptr && !route.IsCollection();
+  if (unchanged && call->request.method == "PUT") {
+    return call->Fail(registry::ChangedAsStored(route.served, route.name));
+  }
   if (verb.empty()) return call->Fail(MethodNotAllowedError());
   const bool watches = verb == "watch";
   if (verb == "patch") {
     if (const auto error = CheckPatchType(*call)) return call->Fail(*error);
+    if (unchanged && !IsApply(*call)) {
+      return call->Fail(registry::ChangedAsStored(route.served, route.name));
+    }
   }
   auto accept = Negotiate(call->Header("accept"), {.protobuf = route.served.Kind().has_protobuf});
   if (!accept) return call->Fail(accept.error());

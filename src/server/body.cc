@@ -7,6 +7,7 @@
 
 #include "api/meta.h"
 #include "codec/read.h"
+#include "registry/errors.h"
 
 namespace berth::server {
 namespace {
@@ -117,10 +118,22 @@ std::string_view GoPackage(std::string_view group) {
   return group.substr(0, group.find('.'));
 }
 
+base::Result<Value> ToStoredForm(const registry::Served& served, Value object) {
+  if (served.IsStoredForm()) return object;
+  if (const auto validate = served.view->validate) {
+    const rules::FieldErrors errors = validate(object);
+    if (!errors.empty()) {
+      return tl::unexpected(registry::InvalidObject(errors, served.Kind(),
+                                                    codec::StringAt(object, "metadata", "name")));
+    }
+  }
+  return served.view->to_stored(object);
+}
+
 base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
   const registry::Served& served = call.route.served;
   const api::Kind& kind = served.Kind();
-  const auto media = BodyMedia(call.Header("content-type"));
+  const auto media = BodyMedia(call.Header("content-type"), {.protobuf = kind.has_protobuf});
   if (!media) return tl::unexpected(media.error());
   auto decoded = Decode(*media, call.request.body, *kind.message,
                         {.expected = {.api_version = kind.api_version, .kind = kind.kind}});
@@ -135,7 +148,6 @@ base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
   if (validation == FieldValidation::kWarn) {
     for (const codec::Problem& problem : decoded->problems) call.warnings.push_back(problem.text);
   }
-  if (served.view->to_stored != nullptr) return served.view->to_stored(decoded->object);
   return std::move(decoded->object);
 }
 

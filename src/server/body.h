@@ -14,7 +14,10 @@
 
 namespace berth::server {
 
-/// The object in the form it is stored in. Problems that are only to be warned of are added to the
+/// An object of the view in the form it is stored in.
+base::Result<codec::Value> ToStoredForm(const registry::Served& served, codec::Value object);
+
+/// The object in the form it was sent in. Problems that are only to be warned of are added to the
 /// call's warnings.
 base::Result<codec::Value> ReadObject(Call& call, FieldValidation validation);
 

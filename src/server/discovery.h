@@ -33,7 +33,6 @@ class Discovery {
   const Document* Find(std::string_view path, std::string_view accept) const;
 
   bool HasGroup(std::string_view group) const;
-  const std::vector<std::string>& Groups() const { return groups_; }  // Without the core group.
 
  private:
   void Add(const std::string& path, const codec::Value& document);

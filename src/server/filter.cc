@@ -8,14 +8,16 @@ namespace berth::server {
 
 base::Result<Filter> Filter::Make(const registry::Served& served, const ListOptions& options) {
   Filter filter;
-  filter.row_ = served.row;
+  filter.served_ = served;
   auto labels = rules::LabelSelector::Parse(options.label_selector);
   if (!labels) return tl::unexpected(std::move(labels.error()));
   auto fields =
       rules::FieldSelector::Parse(options.field_selector, registry::QualifiedKind(served.Kind()));
   if (!fields) return tl::unexpected(std::move(fields.error()));
   filter.labels_ = *std::move(labels);
-  filter.fields_ = *std::move(fields);
+  filter.fields_ = served.view->name_to_stored == nullptr
+                       ? *std::move(fields)
+                       : fields->WithValues("metadata.name", served.view->name_to_stored);
   const auto& requirements = filter.fields_.requirements();
   filter.by_name_only_ =
       filter.labels_.empty() &&
@@ -26,6 +28,8 @@ base::Result<Filter> Filter::Make(const registry::Served& served, const ListOpti
 }
 
 bool Filter::Matches(const state::Object& object) const {
+  const auto shown_name = served_.view->name_from_stored;
+  if (shown_name != nullptr && !shown_name(object.Name())) return false;
   if (IsEmpty()) return true;
   if (by_name_only_) {
     const auto& requirements = fields_.requirements();
@@ -35,7 +39,7 @@ bool Filter::Matches(const state::Object& object) const {
       return (value == requirement.value) == requirement.equal;
     });
   }
-  const auto value = registry::DecodeWithoutManagedFields(*row_, object);
+  const auto value = registry::DecodeWithoutManagedFields(*served_.row, object);
   return value && labels_.Matches(*value) && fields_.Matches(*value);
 }
 

@@ -1,4 +1,5 @@
-// Which objects a list or a watch wants, by its selectors. Immutable; any thread.
+// Which objects a list or a watch wants, by its selectors; names are those of the view in the
+// selectors, and those of the stored form in what is asked here. Immutable; any thread.
 #pragma once
 
 #include <optional>
@@ -17,20 +18,23 @@ class Filter {
  public:
   static base::Result<Filter> Make(const registry::Served& served, const ListOptions& options);
 
-  /// Everything matches.
+  /// Everything matches that has a name in the view.
   bool IsEmpty() const { return labels_.empty() && fields_.empty(); }
+
+  /// Whether many objects take their time to look at.
+  bool TakesTime() const { return !IsEmpty() || served_.view->name_from_stored != nullptr; }
 
   /// Whether it has to be decoded is decided here: a name or a namespace is known without.
   bool Matches(const state::Object& object) const;
 
-  /// The one name, or namespace, that can match.
+  /// The one name, or namespace, that can match; a name that nothing can have is empty.
   std::optional<std::string_view> Name() const { return fields_.RequiredValue("metadata.name"); }
   std::optional<std::string_view> Namespace() const {
     return fields_.RequiredValue("metadata.namespace");
   }
 
  private:
-  const registry::Row* row_ = nullptr;
+  registry::Served served_ = {};
   rules::LabelSelector labels_;
   rules::FieldSelector fields_;
   bool by_name_only_ = false;

@@ -148,7 +148,7 @@ using Collected = std::function<void(base::Result<void>)>;
 
 void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::SnapshotPtr& snapshot,
                  const Collected& done) {
-  if (listing->filter.IsEmpty() || snapshot->Count(listing->prefix) <= kQuickLook) {
+  if (!listing->filter.TakesTime() || snapshot->Count(listing->prefix) <= kQuickLook) {
     Collect(listing, *snapshot);
     return done({});
   }
@@ -331,8 +331,10 @@ void HandleGet(const Parts& parts, const CallPtr& call) {
   const auto answer = [parts, call, form = *form](base::Result<state::SnapshotPtr> snapshot) {
     if (!snapshot) return call->Fail(snapshot.error());
     const Route& route = call->route;
-    const state::ObjectPtr object = (*snapshot)->Find(parts.registry.GetResources().Key(
-        route.served.row->resource, route.name_space, route.name));
+    const auto name = route.served.StoredName(route.name);
+    const state::ObjectPtr object = name ? (*snapshot)->Find(parts.registry.GetResources().Key(
+                                               route.served.row->resource, route.name_space, *name))
+                                         : nullptr;
     if (object == nullptr) return call->Fail(registry::NotFound(route.served.Kind(), route.name));
     call->Answer(200, ContentType(form),
                  RenderObject(form, *object, object->Revision(), call->Time()));

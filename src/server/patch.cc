@@ -48,7 +48,12 @@ base::Result<Next> Stored(const Route& route, Next next) {
     error->warnings = std::move(next.warnings);
     return tl::unexpected(*std::move(error));
   }
-  if (!route.served.IsStoredForm()) next.object = route.served.view->to_stored(next.object);
+  auto stored = ToStoredForm(route.served, std::move(next.object));
+  if (!stored) {
+    stored.error().warnings = std::move(next.warnings);
+    return tl::unexpected(std::move(stored.error()));
+  }
+  next.object = *std::move(stored);
   return next;
 }
 
@@ -90,9 +95,11 @@ registry::NextState Applying(const Parts& parts, const CallPtr& call, const Writ
 
 }  // namespace
 
+bool IsApply(const Call& call) { return TypeOf(call) == kApplyType; }
+
 std::optional<base::Error> CheckPatchType(const Call& call) {
   const std::string_view type = TypeOf(call);
-  if (type == kApplyType || PatchKindOf(type)) return std::nullopt;
+  if (IsApply(call) || PatchKindOf(type)) return std::nullopt;
   return base::Error{.reason = base::Reason::kUnsupportedMediaType,
                      .message = "415: Unsupported Media Type",
                      .details = base::Details{}};

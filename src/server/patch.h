@@ -12,6 +12,7 @@ namespace berth::server {
 
 /// A Content-Type that is no patch. Comes before all else: Kubernetes finds no route for it.
 std::optional<base::Error> CheckPatchType(const Call& call);
+bool IsApply(const Call& call);
 
 void HandlePatch(const Parts& parts, const CallPtr& call);
 

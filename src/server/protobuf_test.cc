@@ -19,6 +19,7 @@ using ::testing::StartsWith;
 TEST_F(ProtobufTest, EveryKindSaysWhatItsJsonSays) {
   const auto samples = Samples();
   for (const api::Kind* kind : parts_->kinds.Views()) {
+    if (!kind->has_protobuf) continue;
     SCOPED_TRACE(kind->api_version);
     SCOPED_TRACE(kind->kind);
     ASSERT_EQ(samples.count(kind), 1U) << "a new kind needs a sample here";

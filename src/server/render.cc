@@ -38,8 +38,7 @@ Value Canonical(const Form& form, const state::Object& object, int64_t revision)
   auto value = registry::Registry::Decode(*form.served.row, object);
   if (!value) return Object();
   if (revision > 0) codec::SetAt(*value, {"metadata", "resourceVersion"}, std::to_string(revision));
-  return form.served.view->from_stored != nullptr ? form.served.view->from_stored(*value)
-                                                  : *std::move(value);
+  return form.served.Show(*std::move(value), object);
 }
 
 Value Partial(const Form& form, const Value& canonical) {

@@ -23,12 +23,17 @@ registry::CommonOptions Deletion(const Call& call, const DeleteRequest& request)
   return {.dry_run = request.dry_run, .deadline = call.Deadline(kWriteTimeout)};
 }
 
+/// As the view calls it.
+std::string NameOf(const registry::Served& served, const state::Object& object) {
+  return served.ShownName(object.Name()).value_or(std::string(object.Name()));
+}
+
 /// The Status that says what was deleted.
 std::string RenderDeleted(const Form& form, const state::Object& object) {
   const auto value = registry::Registry::Decode(*form.served.row, object);
   const api::Kind& kind = form.served.Kind();
   return RenderDocument(
-      form, DeletedStatus({.name = std::string(object.Name()),
+      form, DeletedStatus({.name = NameOf(form.served, object),
                            .group = std::string(kind.group),
                            .kind = std::string(kind.plural),
                            .uid = value ? std::string(codec::StringAt(*value, "metadata", "uid"))
@@ -60,7 +65,7 @@ class Removal : public std::enable_shared_from_this<Removal> {
       parts_.registry.Delete(
           {.served = call_->route.served,
            .name_space = std::string(object.Namespace()),
-           .name = std::string(object.Name())},
+           .name = NameOf(call_->route.served, object)},
           request_.options, Deletion(*call_, request_),
           [self = shared_from_this()](const base::Result<registry::Outcome>& outcome) {
             self->OnDeleted(outcome);
@@ -148,7 +153,9 @@ void HandleCreate(const Parts& parts, const CallPtr& call) {
   auto object = ReadObject(*call, options->validation);
   if (!object) return call->Fail(object.error());
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
-  parts.registry.Create(TargetOf(call->route), *std::move(object), Common(*call, *options),
+  auto stored = ToStoredForm(call->route.served, *std::move(object));
+  if (!stored) return call->Fail(stored.error());
+  parts.registry.Create(TargetOf(call->route), *std::move(stored), Common(*call, *options),
                         AnswerObject(parts, call, *form));
 }
 
@@ -161,9 +168,11 @@ void HandleUpdate(const Parts& parts, const CallPtr& call) {
   if (!object) return call->Fail(object.error());
   if (auto error = CheckNamespace(call->route, *object)) return call->Fail(*error);
   if (auto error = CheckName(call->route, *object)) return call->Fail(*error);
+  auto stored = ToStoredForm(call->route.served, *std::move(object));
+  if (!stored) return call->Fail(stored.error());
   parts.registry.Update(
       TargetOf(call->route), {.door = call->route.Door()},
-      [next = *std::move(object)](const codec::Value*) -> base::Result<registry::Next> {
+      [next = *std::move(stored)](const codec::Value*) -> base::Result<registry::Next> {
         return registry::Next{.object = next};
       },
       Common(*call, *options), AnswerObject(parts, call, *form));
