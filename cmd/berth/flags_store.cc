@@ -7,6 +7,7 @@
 #include <string>
 
 #include "berth/exit_code.h"
+#include "berth/store/allocations_command.h"
 #include "berth/store/migrate_command.h"
 #include "berth/store/salvage_command.h"
 #include "berth/store/snapshot_command.h"
@@ -90,6 +91,31 @@ constexpr const char* kMigrateExamples =
     "    --etcd-cacert ca.pem --etcd-cert berth.pem --etcd-key berth-key.pem \\\n"
     "    --to embedded:/var/lib/berth-new";
 
+constexpr const char* kAllocationsHelp =
+    "Switches a store between the two forms in which it can keep allocations\n"
+    "\n"
+    "records is an object for each address and port that is taken (ClusterIPAllocatorAPI=true); "
+    "bitmaps\n"
+    "is a bitmap for each range, as older Kubernetes has it. Servers go on meanwhile: each write "
+    "keeps\n"
+    "both forms until the new one is whole and checked. What is cut off is finished by the next "
+    "start,\n"
+    "or by this command; to go back, ask for the form that it came from.\n"
+    "\n"
+    "Bitmaps have room for one range of each kind, of 2^20 addresses at most, and for no "
+    "reservations.\n"
+    "What stands in the way is listed and nothing is changed, unless --force leaves it out.";
+
+constexpr const char* kAllocationsExamples =
+    "A server that uses the data directory does it itself. --store is for a store whose servers "
+    "are\n"
+    "not running, or for etcd: etcd:URL[,URL...].\n"
+    "\n"
+    "Examples:\n"
+    "  berth migrate-allocations --to bitmaps --data-dir /var/lib/berth\n"
+    "  berth migrate-allocations --to records --kubeconfig ~/.kube/config\n"
+    "  berth migrate-allocations --to records --store etcd:http://127.0.0.1:2379";
+
 constexpr const char* kSalvageHelp =
     "Gives up the damaged end of a data directory's log\n"
     "\n"
@@ -138,7 +164,9 @@ struct StoreCommands::State {
   CLI::App* restore = nullptr;
   CLI::App* status = nullptr;
   CLI::App* migrate = nullptr;
+  CLI::App* allocations = nullptr;
   CLI::App* salvage = nullptr;
+  AllocationsArguments allocations_arguments;
   SnapshotArguments snapshot_arguments;
   MigrateArguments migrate_arguments;
   SalvageArguments salvage_arguments;
@@ -176,6 +204,21 @@ struct StoreCommands::State {
     AddEtcd(*migrate, arguments.etcd);
   }
 
+  void AddAllocations(CLI::App& program) {
+    AllocationsArguments& arguments = allocations_arguments;
+    allocations =
+        AddCommand(program, "migrate-allocations", kAllocationsHelp, kAllocationsExamples);
+    allocations->add_option("--to", arguments.to, "records or bitmaps")
+        ->required()
+        ->option_text("FORM");
+    allocations->add_flag("--force", arguments.force, "Leave out what bitmaps have no room for");
+    AddDataDir(*allocations, arguments.data_dir);
+    allocations->add_option("--kubeconfig", arguments.kubeconfig, "The server to ask, and as whom")
+        ->option_text("FILE");
+    allocations->add_option("--store", arguments.store, "The store")->option_text("ENGINE");
+    AddEtcd(*allocations, arguments.etcd);
+  }
+
   void AddSalvage(CLI::App& program) {
     salvage = AddCommand(program, "salvage", kSalvageHelp, kSalvageExamples);
     AddDataDir(*salvage, salvage_arguments.data_dir)->required();
@@ -186,6 +229,7 @@ struct StoreCommands::State {
 StoreCommands::StoreCommands(CLI::App& program) : state_(std::make_unique<State>()) {
   state_->AddSnapshot(program);
   state_->AddMigrate(program);
+  state_->AddAllocations(program);
   state_->AddSalvage(program);
 }
 
@@ -197,6 +241,7 @@ std::optional<int> StoreCommands::Run() const {
   if (state.restore->parsed()) return RunSnapshotRestore(state.snapshot_arguments);
   if (state.status->parsed()) return RunSnapshotStatus(state.snapshot_arguments);
   if (state.migrate->parsed()) return RunMigrate(state.migrate_arguments);
+  if (state.allocations->parsed()) return RunMigrateAllocations(state.allocations_arguments);
   if (state.salvage->parsed()) return RunSalvage(state.salvage_arguments);
   if (!state.snapshot->parsed()) return std::nullopt;
   fmt::print(stderr,

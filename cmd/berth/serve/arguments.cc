@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "alloc/bitmap_ranges.h"
 #include "base/go_text.h"
 
 namespace berth::cli {
@@ -85,6 +86,17 @@ base::Result<std::vector<ip::Cidr>> ParseRanges(const std::string& text) {
         "--service-cluster-ip-range: the service cluster IP range must be at least 8 IP addresses");
   }
   return ranges;
+}
+
+/// Bitmaps hold only so much.
+base::Result<void> CheckBitmaps(const ServeSettings& settings) {
+  if (settings.gates.at("ClusterIPAllocatorAPI")) return {};
+  std::string flag = "--service-cluster-ip-range";
+  for (const ip::Cidr& range : settings.service_ranges) {
+    if (auto error = alloc::CheckBitmapRange(range, flag)) return tl::unexpected(*std::move(error));
+    flag = "--service-cluster-ip-range[1]";
+  }
+  return {};
 }
 
 base::Result<void> CheckNumbers(const ServeArguments& arguments) {
@@ -207,6 +219,7 @@ base::Result<ServeSettings> CheckArguments(const ServeArguments& arguments) {
   auto gates = ParseGates(arguments.feature_gates);
   if (!gates) return tl::unexpected(std::move(gates.error()));
   settings.gates = *std::move(gates);
+  if (auto fine = CheckBitmaps(settings); !fine) return tl::unexpected(std::move(fine.error()));
   return settings;
 }
 

@@ -158,6 +158,24 @@ TEST(ServeArgumentsTest, Gates) {
       << problem("Nope=true");
 }
 
+TEST(ServeArgumentsTest, BitmapsHoldOnlySoMuch) {
+  const auto problem = [](const char* ranges) -> std::string {
+    ServeArguments arguments;
+    arguments.data_dir = "/tmp";
+    arguments.service_cluster_ip_range = ranges;
+    arguments.feature_gates = "ClusterIPAllocatorAPI=false";
+    const auto settings = CheckArguments(arguments);
+    return settings ? "" : settings.error().message;
+  };
+  EXPECT_EQ(problem("10.96.0.0/12,fd00::/108"), "");
+  EXPECT_EQ(problem("10.0.0.0/11"),
+            "specified --service-cluster-ip-range is too large; for 32-bit addresses, the mask "
+            "must be >= 12");
+  EXPECT_EQ(problem("10.96.0.0/16,fd00::/64"),
+            "specified --service-cluster-ip-range[1] is too large; for 128-bit addresses, the mask "
+            "must be >= 108");
+}
+
 TEST(ServeArgumentsTest, Numbers) {
   EXPECT_EQ(ParseFlagInt("--n", "-12"), -12);
   EXPECT_EQ(ParseFlagInt("--n", "6443"), 6443);

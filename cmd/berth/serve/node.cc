@@ -1,17 +1,23 @@
 #include "berth/serve/node.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
+#include <cctype>
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "berth/files.h"
+#include "berth/serve/allocations_path.h"
 #include "berth/serve/node_metrics.h"
 #include "berth/serve/snapshot_path.h"
 #include "codec/read.h"
 #include "codec/slot.h"
 #include "commit/allocations.h"
 #include "commit/sequencer.h"
+#include "controllers/allocation_keeper.h"
 #include "controllers/bootstrap.h"
 #include "controllers/controllers.h"
 #include "obs/audit_log.h"
@@ -32,8 +38,10 @@ namespace {
 using base::Reason;
 
 constexpr std::chrono::minutes kLoadLimit{10};
+constexpr std::chrono::seconds kGoodbye{1};
 constexpr size_t kWorkerThreads = 2;
 constexpr size_t kMaxWaitingWork = 64;
+constexpr const char* kFormGate = "ClusterIPAllocatorAPI";
 
 /// Engines note a slot in what is stored; otherwise it is what was sent.
 bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
@@ -72,6 +80,21 @@ obs::AuditOptions AuditOf(const ServeArguments& arguments, const ServeSettings& 
           .backups = static_cast<size_t>(arguments.audit_log_maxbackup)};
 }
 
+/// The host's name, as far as it can be part of an object's, and something that tells this start
+/// from every other.
+std::string ReplicaName(base::SeededRandom random) {
+  std::array<char, 256> host = {};
+  if (gethostname(host.data(), host.size() - 1) != 0) host[0] = 0;
+  std::string name;
+  for (const char c : std::string_view(host.data()).substr(0, 100)) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    name += letter ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  }
+  while (!name.empty() && name.front() == '-') name.erase(0, 1);
+  if (name.empty()) name = "berth";
+  return fmt::format("{}-{}", name, base::NewUuid(random).substr(0, 8));
+}
+
 }  // namespace
 
 /// In the order in which they need each other.
@@ -95,14 +118,28 @@ struct Node::Parts {
                              .metrics = &options.writes}),
         registry(kinds, resources, sequencer, addresses, GatesOf(options.settings), clock,
                  base::SeededRandom::FromKernel()),
+        replica{.id = ReplicaName(base::SeededRandom::FromKernel()),
+                .version = options.version,
+                .address = fmt::format("{}:{}", options.arguments.bind_address,
+                                       options.arguments.secure_port),
+                .gates = GatesOf(options.settings)},
         controllers({.registry = registry,
                      .follower = follower,
                      .hub = hub,
                      .allocations = allocations,
                      .clock = clock,
                      .log = log,
-                     .secure_port = SecurePort(options)},
+                     .secure_port = SecurePort(options),
+                     .replica = replica},
                     base::SeededRandom::FromKernel()),
+        keeper({.registry = registry,
+                .follower = follower,
+                .allocations = allocations,
+                .clock = clock,
+                .log = log,
+                .run = controllers::WaitFor(sequencer),
+                .metrics = &repair_metrics},
+               base::SeededRandom::FromKernel()),
         authenticator(std::move(tokens)),
         snapshots(*engine, options.store_name, clock, log),
         api({.registry = registry,
@@ -124,9 +161,12 @@ struct Node::Parts {
               api.Handle(std::move(request), std::move(responder));
             },
             log, clock) {
+    api.AddPath(kAllocationsPath,
+                [this](const server::CallPtr& call) { ServeAllocations(keeper, call); });
     api.AddPath(kSnapshotPath, [this](const server::CallPtr& call) { snapshots.Serve(call); });
     options.writes.AddTo(metrics);
     allocator_metrics.AddTo(metrics);
+    repair_metrics.AddTo(metrics);
     AddNodeMetrics({.engine = *engine,
                     .kinds = kinds,
                     .follower = follower,
@@ -174,19 +214,23 @@ struct Node::Parts {
   base::Result<void> Bootstrap(const Options& options, const base::Clock& clock,
                                base::Logger& log) {
     const ServeArguments unasked;
-    auto made =
-        controllers::Bootstrap({.registry = registry,
-                                .follower = follower,
-                                .allocations = allocations,
-                                .clock = clock,
-                                .log = log},
-                               {.cidrs = options.settings.service_ranges,
-                                .node_ports = options.settings.node_ports,
-                                .secure_port = SecurePort(options),
-                                .asked_for_cidrs = options.arguments.service_cluster_ip_range !=
-                                                   unasked.service_cluster_ip_range,
-                                .asked_for_ports = options.arguments.service_node_port_range !=
-                                                   unasked.service_node_port_range});
+    auto made = controllers::Bootstrap(
+        {.registry = registry,
+         .follower = follower,
+         .allocations = allocations,
+         .clock = clock,
+         .log = log,
+         .repair = [this] { return keeper.FirstPass(); }},
+        {.cidrs = options.settings.service_ranges,
+         .node_ports = options.settings.node_ports,
+         .secure_port = SecurePort(options),
+         .asked_for_cidrs =
+             options.arguments.service_cluster_ip_range != unasked.service_cluster_ip_range,
+         .asked_for_ports =
+             options.arguments.service_node_port_range != unasked.service_node_port_range,
+         .bitmaps = !options.settings.gates.at(kFormGate),
+         .asked_for_form = options.arguments.feature_gates.find(kFormGate) != std::string::npos,
+         .replica = replica});
     bootstrapped = made.has_value();
     return made;
   }
@@ -212,7 +256,10 @@ struct Node::Parts {
   server::Workers workers;
   commit::Sequencer sequencer;
   registry::Registry registry;
+  const controllers::ReplicaFacts replica;
   controllers::Controllers controllers;
+  obs::RepairMetrics repair_metrics;
+  controllers::AllocationKeeper keeper;
   server::Signals signals;
   server::Authenticator authenticator;
   server::Health health;
@@ -228,7 +275,9 @@ Node::Node(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 /// Whoever may still have an answer to give gives it while those it goes to are there.
 Node::~Node() {
   parts_->web.Stop();
+  parts_->keeper.Stop();
   parts_->controllers.Stop();
+  controllers::Unregister(parts_->registry, parts_->replica, kGoodbye);
   parts_->sequencer.Close();
   parts_->follower.Stop();
   parts_->workers.Stop();
@@ -263,6 +312,7 @@ base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> e
     return tl::unexpected(std::move(error));
   }
   parts->controllers.Start();
+  parts->keeper.Start();
   return std::unique_ptr<Node>(new Node(std::move(parts)));
 }
 

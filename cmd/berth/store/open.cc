@@ -87,6 +87,15 @@ Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& etcd, 
   return OpenEtcd(address, etcd, std::move(options), tools);
 }
 
+Result<OpenStore> OpenToChange(const Address& address, const EtcdArguments& etcd, Tools& tools) {
+  if (address.IsEmbedded()) {
+    return OpenRocks({.directory = StoreDirectory(address.directory), .create = false}, tools);
+  }
+  store::etcd::EtcdOptions options;
+  options.create = false;
+  return OpenEtcd(address, etcd, std::move(options), tools);
+}
+
 Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
                              store::Revision base, Tools& tools) {
   if (address.IsEmbedded()) {

@@ -50,6 +50,10 @@ struct OpenStore {
 /// A store that is there, to be read.
 base::Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& etcd, Tools& tools);
 
+/// A store that is there, to be written to.
+base::Result<OpenStore> OpenToChange(const Address& address, const EtcdArguments& etcd,
+                                     Tools& tools);
+
 /// A store to be filled: made, if it is not there, with revisions above `base`.
 base::Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
                                    store::Revision base, Tools& tools);

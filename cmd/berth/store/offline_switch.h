@@ -1,0 +1,20 @@
+// Switches the form of allocations of a store that is open here, with as much of a server as that
+// needs. On etcd servers may use it meanwhile.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "berth/serve/allocations_path.h"
+#include "berth/store/allocations_command.h"
+#include "berth/store/open.h"
+#include "berth/store/progress.h"
+#include "store/engine.h"
+
+namespace berth::cli {
+
+base::Result<AllocationStatus> SwitchOffline(std::unique_ptr<store::Engine> engine, bool shared,
+                                             const AllocationsArguments& arguments, Tools& tools,
+                                             Progress& progress);
+
+}  // namespace berth::cli
