@@ -1,4 +1,5 @@
-// The allocation index at every fill, beside a naive linear-scan bitmap in the same run.
+// The allocation index at every fill, beside a naive linear-scan bitmap in the same run; and pools
+// of one range and of a thousand.
 // bench/report.py turns the JSON this prints into the table with its bars.
 #include <benchmark/benchmark.h>
 
@@ -7,9 +8,11 @@
 #include <cstdlib>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "alloc/index.h"
+#include "alloc/pool.h"
 #include "base/random.h"
 
 namespace berth {
@@ -109,7 +112,78 @@ void BuildFromSorted(benchmark::State& state, const Layout& layout) {
   }
 }
 
+/// /24s side by side; each 16 of them also inside of a /20.
+std::vector<alloc::RangeRow> ManyRanges(size_t count, bool overlapping) {
+  std::vector<alloc::RangeRow> rows;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string block =
+        "10." + std::to_string(i / 256) + "." + std::to_string(i % 256) + ".0";
+    rows.push_back({.name = block, .text = block + "/24", .layout = Cidr((block + "/24").c_str())});
+    if (!overlapping || i % 16 != 0) continue;
+    rows.push_back(
+        {.name = "wide " + block, .text = block + "/20", .layout = Cidr((block + "/20").c_str())});
+  }
+  return rows;
+}
+
+alloc::Pool FilledPool(std::vector<alloc::RangeRow> rows, double fill, base::Random& random) {
+  alloc::Pool pool;
+  pool.SetRanges(std::move(rows));
+  std::vector<U128> all;  // What is in several ranges is there once.
+  while (const auto value = pool.TakeAny(random)) all.push_back(*value);
+  const auto free = static_cast<size_t>(static_cast<double>(all.size()) * (1 - fill));
+  for (size_t i = 0; i < free; ++i) pool.Drop(all[i * all.size() / free]);
+  return pool;
+}
+
+void PoolPickRelease(benchmark::State& state, const std::vector<alloc::RangeRow>& rows,
+                     double fill) {
+  base::SeededRandom random(1);
+  alloc::Pool pool = FilledPool(rows, fill, random);
+  for (auto _ : state) {
+    const U128 value = *pool.TakeAny(random);
+    benchmark::DoNotOptimize(pool.Drop(value));
+  }
+}
+
+/// One of the ranges gets another layout and back, and all that is held is looked at.
+void PoolChangeRange(benchmark::State& state, size_t ranges, uint64_t held) {
+  base::SeededRandom random(1);
+  std::vector<alloc::RangeRow> rows = ManyRanges(ranges, false);
+  alloc::Pool pool;
+  pool.SetRanges(rows);
+  for (uint64_t i = 0; i < held; ++i) pool.Hold(U128{10} << 24 | base::Uniform(random, 1 << 24));
+  bool strict = false;
+  for (auto _ : state) {
+    strict = !strict;
+    rows[ranges / 2].layout =
+        LayoutOrDie(alloc::LayoutOf(*ip::ParseCidr(rows[ranges / 2].text), {.strict = strict}));
+    pool.SetRanges(rows);
+  }
+}
+
+void RegisterPools() {
+  const std::vector<std::pair<std::string, std::vector<alloc::RangeRow>>> pools = {
+      {"1 range of a /14", {{.name = "one", .text = "10.0.0.0/14", .layout = Cidr("10.0.0.0/14")}}},
+      {"1,000 ranges", ManyRanges(1000, false)},
+      {"1,000 ranges in 63 wider ones", ManyRanges(1000, true)},
+  };
+  for (const auto& [name, rows] : pools) {
+    for (const Fill& fill : {kFills[0], kFills[1], kFills[3]}) {
+      benchmark::RegisterBenchmark(("ranges/pool/" + name + "/" + fill.name).c_str(),
+                                   PoolPickRelease, rows, fill.part);
+    }
+  }
+  for (const size_t ranges : {size_t{1}, size_t{1000}}) {
+    benchmark::RegisterBenchmark(
+        ("ranges/change/of " + std::to_string(ranges) + ", 1,000,000 held").c_str(),
+        PoolChangeRange, ranges, uint64_t{1'000'000})
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
 void RegisterAll() {
+  RegisterPools();
   const std::vector<std::pair<std::string, Layout>> ranges = {
       {"2,768 ports", Ports("30000-32767")},
       {"65,534 addresses", Cidr("10.96.0.0/16")},

@@ -2,8 +2,9 @@
 """Runs the benchmark programs and prints their figures beside their bars.
 
 Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names: those of
-alloc_bench, store/embedded, store/etcd, store/watch and store/open, api/get, api/create, api/list,
-api/watch and api/start, and services/create, services/churn, services/growth and services/etcd.
+alloc_bench and bitmap_bench, store/embedded, store/etcd, store/watch and store/open, api/get,
+api/create, api/list, api/watch and api/start, services/create, services/churn, services/growth and
+services/etcd, and ranges/forms, ranges/stored and ranges/million.
 Each benchmark of the index runs several times, interleaved with the others; the best run is shown,
 because noise only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a
 person to read.
@@ -15,6 +16,7 @@ import subprocess
 import sys
 
 import api_report
+import ranges_report
 import services_report
 import store_report
 
@@ -24,6 +26,7 @@ PICK_BAR_NS = {"a /64": 300, "1,048,576 left open of a /64": 300}
 PICK_BAR_NS_DEFAULT = 100
 FLAT_BAR = 3.0
 BUILD_BAR_MS = 150
+MANY_BAR = 3.0
 MEMORY_BARS = {"a /12": ("index of a full /12", 512 * 1024, "KiB", 1024),
                "a /64": ("a /64 holding 1,000,000", 48 * 1024 * 1024, "MiB", 1024 * 1024)}
 
@@ -90,6 +93,47 @@ def print_builds(results):
               f"{verdict(entry['bytes'], bar)} (bar: {bar // scale} {unit})")
 
 
+def print_pools(results):
+    """Pools of many ranges beside one of a single range as large as they are together."""
+    pools = {}
+    for name, entry in results.items():
+        if name.startswith("ranges/pool/"):
+            ranges, fill = name.removeprefix("ranges/pool/").rsplit("/", 1)
+            pools.setdefault(fill, {})[ranges] = entry["real_time"]
+    if pools:
+        print("\npick + release, from the range with most free of many  (ns, and beside one range)")
+    for fill, times in pools.items():
+        one = next((time for ranges, time in times.items() if ranges.startswith("1 range")), None)
+        for ranges, time in times.items():
+            beside = ""
+            if one and time is not one:
+                beside = (f" {time / one:>7.2f}x  {verdict(time / one, MANY_BAR)} "
+                          f"(bar: {MANY_BAR:g}x)")
+            print(f"  {fill:>6} full, {ranges:<30} {nanoseconds(time):>8}{beside}")
+    changes = {name.removeprefix("ranges/change/"): entry for name, entry in results.items()
+               if name.startswith("ranges/change/")}
+    for which, entry in changes.items():
+        print(f"  change of one {which:<33} {entry['real_time']:>8.1f} ms")
+
+
+def print_bitmaps(results):
+    """By the size of the range, beside the smallest."""
+    rows = {}
+    for name, entry in results.items():
+        kind, _, prefix = name.partition("/")
+        rows.setdefault(kind, {})[prefix] = entry["real_time"]
+    if not rows:
+        return
+    print("\nstored bitmaps, half full: 64 values taken and given back, and found by comparing two"
+          "  (ns)")
+    labels = {"Take64": "take and give 64", "Compare64": "find 64 that differ"}
+    for kind, times in rows.items():
+        first = next(iter(times.values()))
+        for prefix, time in times.items():
+            print(f"  {labels[kind]:>20}, a /{prefix} {nanoseconds(time):>10} "
+                  f"{time / first:>7.2f}x")
+
+
 def main():
     build = pathlib.Path(sys.argv[1])
     pattern = sys.argv[2] if len(sys.argv) > 2 else ".*"
@@ -98,9 +142,12 @@ def main():
         print(f"index of addresses and ports: best of {REPETITIONS} interleaved runs")
         print_picks(results)
         print_builds(results)
+        print_pools(results)
+    print_bitmaps(run(build / "bench" / "bitmap_bench", pattern))
     store_report.report(build / "bench", re.compile(pattern))
     api_report.report(build.resolve(), re.compile(pattern))
     services_report.report(build.resolve(), re.compile(pattern))
+    ranges_report.report(build.resolve(), re.compile(pattern))
 
 
 if __name__ == "__main__":

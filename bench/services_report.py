@@ -76,10 +76,12 @@ class Bench:
         self.runs = 0
 
     @contextlib.contextmanager
-    def server(self, cidrs=WIDE, ports="30000-32767", etcd=None, data="data", folder=None):
+    def server(self, cidrs=WIDE, ports="30000-32767", etcd=None, data="data", folder=None,
+               flags=()):
         with contextlib.ExitStack() as stack:
             folder = folder or stack.enter_context(tempfile.TemporaryDirectory())
-            flags = ["--service-cluster-ip-range", cidrs, "--service-node-port-range", ports]
+            flags = ["--service-cluster-ip-range", cidrs, "--service-node-port-range", ports,
+                     *flags]
             if etcd:
                 flags += ["--etcd-servers", etcd.url]
             server = harness.Server(folder, *flags, data=data)
@@ -97,10 +99,10 @@ class Bench:
             finally:
                 etcd.stop()
 
-    def create(self, server, connections, seconds=SECONDS):
+    def create(self, server, connections, seconds=SECONDS, namespace="default"):
         self.runs += 1
         return Load(server, "create.lua", connections, seconds, BODY_TYPE="ClusterIP",
-                    RUN=f"r{self.runs}")
+                    RUN=f"r{self.runs}", NS=namespace)
 
     def churn(self, server, kind="ClusterIP", seconds=SECONDS):
         self.runs += 1
@@ -111,24 +113,33 @@ class Bench:
         """Creates until exactly so many addresses are taken."""
         while (missing := wanted - allocated(server)) > 40_000:
             self.create(server, 64, min(20, missing // 25_000 + 1))
+        self.make(server, max(missing, 0))
+
+    def make(self, server, count, **spec):
+        """Exactly so many Services."""
         self.runs += 1
-        share, rest = divmod(max(missing, 0), CLIENTS)
+        share, rest = divmod(count, CLIENTS)
+        counts = [share + (1 if i < rest else 0) for i in range(CLIENTS)]
         with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
-            counts = [share + (1 if i < rest else 0) for i in range(CLIENTS)]
-            list(pool.map(lambda job: create_some(server, f"x{self.runs}-{job[0]}", job[1]),
+            list(pool.map(lambda job: make_some(server, f"x{self.runs}-{job[0]}", job[1], spec),
                           enumerate(counts)))
 
 
-def create_some(server, name, count):
+def make_some(server, name, count, spec):
+    spec = {"selector": {"app": "web"}, "ports": [{"port": 80}], **spec}
+    post_all(server, "/api/v1/namespaces/default/services",
+             ({"metadata": {"name": f"{name}-{number}"}, "spec": spec} for number in range(count)))
+
+
+def post_all(server, path, objects):
+    """One after the other on one connection."""
     connection = server.connection()
     headers = {"Authorization": f"Bearer {server.TOKEN}", "Content-Type": JSON}
-    for number in range(count):
-        body = json.dumps({"metadata": {"name": f"{name}-{number}"},
-                           "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
-        connection.request("POST", "/api/v1/namespaces/default/services", body, headers)
+    for each in objects:
+        connection.request("POST", path, json.dumps(each), headers)
         response = connection.getresponse()
-        response.read()
-        assert response.status == 201, response.status
+        body = response.read()
+        assert response.status == 201, body
     connection.close()
 
 
