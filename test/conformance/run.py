@@ -47,9 +47,6 @@ class Scenario:
 
 # What the server does not have yet, and how to tell that a scenario needs it.
 NEEDS = {
-    "writing ServiceCIDRs": lambda scenario: any(
-        "/servicecidrs" in step.get("path", "") and step.get("method") != "GET"
-        for step in scenario.steps),
     # With a number shared as DIFFERENCES.md 8 has it, the PUT that names it changes nothing, nor
     # does the next one that leaves it out: their recorded versions are those of two changes.
     "what it contradicts": lambda scenario: scenario.name == "nodeport-update-sharing",

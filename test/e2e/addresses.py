@@ -3,7 +3,6 @@ connection, and an audit of who has which value."""
 
 import http.client
 import json
-import re
 import threading
 
 from harness import Answer
@@ -11,8 +10,7 @@ from harness import Answer
 SERVICES = "/api/v1/namespaces/default/services"
 ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
 MERGE = {"Content-Type": "application/merge-patch+json"}
-# Where they are stored, since they are not served.
-PORT_RECORD = re.compile(rb'\{"kind":"NodePort",.*?"purpose":"[A-Za-z]+"\}\}')
+PORTS = "/apis/allocation.berth.io/v1alpha1/nodeports"
 
 
 def service(name, kind=None, ports=1, **spec):
@@ -50,6 +48,26 @@ def held(obj):
     if spec["type"] in ("NodePort", "LoadBalancer"):
         ports = {port for port in [*node_ports(obj), spec.get("healthCheckNodePort", 0)] if port}
     return {ip for ip in addresses if ip != "None"}, ports
+
+
+def purposes(obj):
+    """Of each of its node ports what it is for: the ports of the Service that have it; of the health
+    check's none."""
+    spec = obj["spec"]
+    if spec["type"] not in ("NodePort", "LoadBalancer"):
+        return {}
+    uses = {}
+    for port in spec.get("ports", []):
+        if port.get("nodePort", 0):
+            uses.setdefault(port["nodePort"], []).append(
+                {field: port[field] for field in ("name", "port", "protocol") if field in port})
+    if spec.get("healthCheckNodePort", 0):
+        uses.setdefault(spec["healthCheckNodePort"], [])
+    return uses
+
+
+def by_port(uses):
+    return sorted(uses, key=lambda use: json.dumps(use, sort_keys=True))
 
 
 class Client:
@@ -133,15 +151,18 @@ class Audits:
         return records
 
     def port_records(self, server=None):
-        """Port: (the Service that has it, its uid)."""
-        saved = (server or self.server).call("GET", "/berth/v1/snapshot")
-        self.assertEqual(saved.code, 200)
+        """Port: (the Service that has it, its uid, which of its ports it is for)."""
+        listed = (server or self.server).call("GET", PORTS)
+        self.assertEqual(listed.code, 200, listed)
         records = {}
-        for found in PORT_RECORD.findall(saved.body):
-            record = json.loads(found)
-            owner = record["status"]["service"]
+        for record in listed.json["items"]:
+            status = record["status"]
+            if status["state"] != "Allocated":
+                continue
+            owner, uses = status["service"], status.get("ports", [])
+            self.assertEqual(status["purpose"], "NodePort" if uses else "HealthCheck", record)
             records[int(record["metadata"]["name"])] = \
-                ((owner["namespace"], owner["name"]), owner["uid"])
+                ((owner["namespace"], owner["name"]), owner["uid"], by_port(uses))
         return records
 
     def audit(self, server=None):
@@ -156,7 +177,7 @@ class Audits:
                 addresses[ip] = owner
             for port in its_ports:
                 self.assertNotIn(port, ports, f"{owner} and {ports.get(port)}")
-                ports[port] = (owner, each["metadata"]["uid"])
+                ports[port] = (owner, each["metadata"]["uid"], by_port(purposes(each)[port]))
         records = self.address_records(server)
         self.assertEqual({ip: owner for ip, owner in records.items() if owner}, addresses)
         self.assertEqual(self.port_records(server), ports)

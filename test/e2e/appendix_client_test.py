@@ -78,7 +78,8 @@ class DiscoveryRequests(KubectlCase):
         index = self.send("create", ANY, "GET", "/openapi/v3?timeout=32s").json["paths"]
         self.assertEqual(set(index), {"api/v1", "apis/events.k8s.io/v1",
                                       "apis/coordination.k8s.io/v1",
-                                      "apis/networking.k8s.io/v1"})
+                                      "apis/networking.k8s.io/v1",
+                                      "apis/allocation.berth.io/v1alpha1"})
         url = index["api/v1"]["serverRelativeURL"]
         reply = self.send("create", JSON, "GET", f"{url}&timeout=32s")
         self.assertEqual((reply.media, reply.header("cache-control")), (JSON, "public, immutable"))

@@ -10,8 +10,8 @@ after it are its output, to the letter, but that
 
 `berth` is the program under test (its path is in BERTH_BIN), `kubectl` is Debian's and talks to a
 server of the document's own. A command `berth serve ... &` takes another one's place: it runs with the
-same flags, but for where it keeps its data; what it prints is not compared. Commands run at the top
-of the repository.
+same flags, but for where it keeps its data; what it prints is not compared. What ranges say of themselves
+follows within a second or so, and is waited for. Commands run at the top of the repository.
 """
 import ipaddress
 import os
@@ -20,6 +20,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import time
 import unittest
 
 import harness
@@ -29,7 +30,9 @@ KUBECTL = "build/tools/kubernetes-client/usr/bin/kubectl"
 DOCUMENTS = ["README.md", *sorted(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").glob("*.md"))]
 # Of the ranges that examples use.
 DYNAMIC_ADDRESSES = [tuple(map(ipaddress.ip_address, band)) for band in (
-    ("10.96.1.1", "10.96.255.254"), ("10.0.0.2", "10.0.0.14"), ("fd00:10:96::101", "fd00:10:96::ffff"))]
+    ("10.96.1.1", "10.96.255.254"), ("10.0.0.2", "10.0.0.14"), ("10.0.0.17", "10.0.0.254"),
+    ("10.5.1.1", "10.5.255.254"), ("10.61.0.17", "10.61.0.254"),
+    ("fd00:10:96::101", "fd00:10:96::ffff"), ("fd00:10:5::101", "fd00:10:5:0:ffff:ffff:ffff:ffff"))]
 DYNAMIC_PORTS = range(30086, 32768)
 
 
@@ -114,9 +117,14 @@ class DocumentsTest(unittest.TestCase):
     def check(self, command, expected, kubeconfig):
         while expected and not expected[-1]:
             expected.pop()
-        expected, actual = steady(expected, run(command, kubeconfig))
-        if not re.fullmatch(pattern_of(expected), "".join(line + "\n" for line in actual)):
-            self.assertEqual(expected, actual)
+        patience = time.monotonic() + (10 if re.match(r"kubectl get (ipr|npr)\b", command) else 0)
+        while True:
+            shown, actual = steady(expected, run(command, kubeconfig))
+            if re.fullmatch(pattern_of(shown), "".join(line + "\n" for line in actual)):
+                return
+            if time.monotonic() >= patience:
+                self.assertEqual(shown, actual)
+            time.sleep(0.2)
 
     def test_every_example_prints_what_is_shown(self):
         ran = 0

@@ -154,14 +154,13 @@ class Reservations(Addresses, kubectls.Verbs):
         self.good("delete", "svc", "web")
         self.assertIsNone(self.find_address("10.96.0.50"), "it went with the Service")
 
-    def test_ranges_cannot_be_changed_yet(self):
-        why = "(MethodNotAllowed): the ranges of Services cannot be changed yet"
+    def test_a_range_is_made_and_goes(self):
         path = self.file("cidr.json", {"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
                                        "metadata": {"name": "more"},
-                                       "spec": {"cidrs": ["192.0.2.0/24"]}})
-        self.assertIn("the ranges of Services cannot be changed yet",
-                      self.bad("create", "-f", path))
-        self.assertIn(why, self.bad("delete", "servicecidr", "kubernetes"))
+                                       "spec": {"cidrs": ["198.51.100.0/24"]}})
+        self.good("create", "-f", path)
+        self.assertIn("more", self.good("get", "servicecidr", "-o", "name"))
+        self.good("delete", "servicecidr", "more")
         self.assertNotIn("more", self.good("get", "servicecidr", "-o", "name"))
 
 
@@ -257,24 +256,6 @@ class Plain(Addresses, SharedServerCase):
                                 **{"Content-Type": f"application/{way}"})
             self.assertNotIn("internal.allocation", json.dumps(patched), way)
         self.assertEqual(patched["metadata"]["annotations"], {"a": "c"})
-
-    def test_every_write_of_a_range_is_refused(self):
-        cidr = {"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
-                "metadata": {"name": "more"}, "spec": {"cidrs": ["192.0.2.0/24"]}}
-        url = f"{NETWORKING}/servicecidrs"
-        for method, path, kind in (
-                ("POST", "", "json"), ("PUT", "/more", "json"), ("PUT", "/more/status", "json"),
-                ("PATCH", "/more", "merge-patch+json"),
-                ("PATCH", "/more?fieldManager=m", "apply-patch+yaml"),
-                ("PATCH", "/more/status", "merge-patch+json"), ("DELETE", "/more", "json"),
-                ("DELETE", "", "json")):
-            refused = self.call(method, url + path, json.dumps(cidr), 405,
-                                **{"Content-Type": f"application/{kind}"})
-            self.assertEqual(refused["reason"], "MethodNotAllowed", (method, path))
-            self.assertIn("cannot be changed yet", refused["message"])
-        self.assertEqual(self.call("GET", url)["kind"], "ServiceCIDRList")
-        self.assertEqual(self.call("GET", url + "/more/status", code=404)["message"],
-                         'servicecidrs.networking.k8s.io "more" not found')
 
 
 globals().update(kubectls.cases(ALL, Reservations))

@@ -140,7 +140,7 @@ class Kubectl(kubectls.Verbs):
         _, seen = self.follow("get", "svc", "--watch-only", "-o", "name", "-l", "app!=other")
         self.make("other")
         self.make("new")
-        wait_for(seen)
+        wait_for(lambda: seen().endswith("\n"))
         self.assertEqual(seen(), "service/new\n")
 
     def test_watch_one_as_json(self):

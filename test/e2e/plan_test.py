@@ -345,10 +345,10 @@ class MessageTest(Case):
                          "has 254 usable values")
 
     def test_bad_flags(self):
-        rows = [((), "berth: a command is missing: plan, snapshot, migrate, salvage, serve or "
-                     "version; see berth --help"),
+        rows = [((), "berth: a command is missing: plan, snapshot, migrate, migrate-allocations, "
+                     "salvage, serve or version; see berth --help"),
                 (("plon",), 'berth: "plon": no such command; there are plan, snapshot, migrate, '
-                            "salvage, serve and version; see berth --help"),
+                            "migrate-allocations, salvage, serve and version; see berth --help"),
                 (("--nope",), 'berth: "--nope": no such flag; see berth --help'),
                 (("plan",), "berth plan: RANGE is missing: give a CIDR or a port range; see berth "
                             "plan --help"),

@@ -100,7 +100,7 @@ class SpillTest(Audits, Case):
         # 10.7.0.1 is default/kubernetes'.
         self.assertEqual({number(ip) for ip in drawn[14:]},
                          set(range(number("10.7.0.2"), number("10.7.0.17"))))
-        advice = ("range 10.7.0.0/27 (kubernetes) is full: 14 of 14 in the dynamic band and 16 of "
+        advice = ("range 10.7.0.0/27 (allocator.ipv4.k8s.io) is full: 14 of 14 in the dynamic band and 16 of "
                   "16 in the static band are taken; delete Services that are no longer needed")
         why = 'failed to allocate a serviceIP for Service "more": range is full'
         for kind in (None, "NodePort", "LoadBalancer"):

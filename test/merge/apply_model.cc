@@ -265,9 +265,12 @@ Difference Compare(const Flat& before, const Flat& after, const Write& write) {
   }
   const auto is_reset = [&](const Path& path) {
     const bool status = write.subresource == "status";
-    if (!write.kind.has_status) return false;
+    // The status is the server's own also where clients cannot write it, as that of a NodePort.
+    if (write.kind.message->Find("status") == nullptr) return false;
+    const bool only_status =
+        write.kind.kind == "ServiceCIDR" || write.kind.group == "allocation.berth.io";
     return path[0] == (status ? "f:spec" : "f:status") ||
-           (status && write.kind.kind == "ServiceCIDR" && path[0] == "f:metadata");
+           (status && only_status && path[0] == "f:metadata");
   };
   std::erase_if(difference.changed, is_reset);
   std::erase_if(difference.removed, is_reset);

@@ -219,15 +219,15 @@ bool MayFollow(const Service& service, const Service& old) {
 
 }  // namespace
 
-std::optional<Service> Complete(Service asked, const Service* old, const Cluster& cluster,
+std::optional<Service> Complete(Service asked, const Service* old, const Texts& families,
                                 const registry::Gates& gates) {
   Default(asked, old, gates);
   if (old != nullptr) {
     Carry(asked, *old);
     Wipe(asked, *old);
   }
-  Texts configured = cluster.ranges().families;
-  if (!gates.dual_stack) configured.resize(1);
+  Texts configured = families;
+  if (!gates.dual_stack && configured.size() > 1) configured.resize(1);
   if (!Families(old, std::move(configured)).Decide(asked)) return std::nullopt;
   if (!IsValid(asked)) return std::nullopt;
   if (old != nullptr && !MayFollow(asked, *old)) return std::nullopt;

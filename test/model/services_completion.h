@@ -3,15 +3,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "model/services_world.h"
 #include "registry/kinds.h"
 
 namespace berth::model {
 
-/// `old` is null for a new one. Nothing: it is invalid. Addresses and numbers that are still to be
-/// had are empty or 0.
-std::optional<Service> Complete(Service asked, const Service* old, const Cluster& cluster,
+/// `old` is null for a new one, `families` are those of which there are ranges. Nothing: it is
+/// invalid. Addresses and numbers that are still to be had are empty or 0.
+std::optional<Service> Complete(Service asked, const Service* old,
+                                const std::vector<std::string>& families,
                                 const registry::Gates& gates);
 
 /// What is being deleted gets no new ones.

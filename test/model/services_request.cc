@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <array>
 
+#include "ip/cidr.h"
+
 namespace berth::model {
 namespace {
 
 using Kind = Edit::Kind;
 
-constexpr std::string_view kVerbs[] = {"create", "replace", "patch", "apply",    "status",
-                                       "delete", "reserve", "touch", "unreserve"};
+constexpr std::string_view kVerbs[] = {"create",    "replace",  "patch",    "apply",     "status",
+                                       "delete",    "reserve",  "touch",    "unreserve", "keep",
+                                       "makeRange", "setRange", "dropRange"};
 constexpr std::string_view kEdits[] = {
     "type", "traffic", "lbPorts",    "policy",   "loseIps", "loseSecond", "secondIp",
     "node", "addPort", "removePort", "moveNode", "health",  "finalizers"};
@@ -89,6 +92,8 @@ std::string ToText(const Request& request) {
   if (request.dry_run) text += " (dry run)";
   if (request.version) text += fmt::format(" @{}", *request.version);
   if (!request.parent.empty()) text += " for " + request.parent;
+  if (request.hold != 0) text += fmt::format(" {} seconds", request.hold);
+  if (request.IsAboutRange()) text += ": " + ToText(request.range);
   const bool has_body = request.verb <= Verb::kStatus && request.verb != Verb::kPatch;
   if (has_body) text += ": " + ToText(request.body);
   for (const Edit& edit : request.edits) {
@@ -117,19 +122,13 @@ Verb Requests::SomeVerb() {
 }
 
 Request Requests::Next(const World& now) {
-  Request request{.id = next_id_++, .verb = SomeVerb(), .dry_run = Percent(habits_.dry_run)};
-  if (!request.IsAboutService()) {
-    const std::string family = One(cluster_.ranges().families);
-    request.name = SomeAddress(family, now);
-    const bool taken_one = request.verb != Verb::kReserve && !now.records.empty() && Percent(80);
-    if (taken_one) {
-      auto at = now.records.begin();
-      std::advance(at, static_cast<ptrdiff_t>(Draw(now.records.size())));
-      if (at->first.find_first_of(".:") != std::string::npos) request.name = at->first;
-    }
-    request.parent = SomeName(now, Percent(50));
-    return request;
-  }
+  Request request;
+  request.id = next_id_++;
+  request.verb = SomeVerb();
+  request.dry_run = Percent(habits_.dry_run);
+  if (Percent(habits_.ranges)) return RangeRequest(std::move(request), now);
+  if (Percent(habits_.kept)) return KeepRequest(std::move(request), now);
+  if (!request.IsAboutService()) return RecordRequest(std::move(request), now);
   const bool makes = request.verb == Verb::kCreate;
   request.name = SomeName(now, Percent(makes ? 10 : 90));
   const StoredService* current = now.Find(request.name);
@@ -149,7 +148,50 @@ Request Requests::Next(const World& now) {
   return request;
 }
 
+/// One that a person makes, changes or deletes through networking.k8s.io.
+Request Requests::RecordRequest(Request request, const World& now) {
+  request.name = SomeAddress(SomeFamily(now), now);
+  const bool taken_one = request.verb != Verb::kReserve && !now.records.empty() && Percent(80);
+  if (taken_one) {
+    auto at = now.records.begin();
+    std::advance(at, static_cast<ptrdiff_t>(Draw(now.records.size())));
+    if (PoolOfValue(at->first) != PoolOf::kPorts) request.name = at->first;
+  }
+  if (request.verb == Verb::kReserve) request.parent = SomeName(now, Percent(50));
+  return request;
+}
+
+std::string Requests::SomeFamily(const World& now) {
+  const std::vector<std::string> families = now.cluster->Families();
+  return families.empty() ? "IPv4" : One(families);
+}
+
+/// Mostly one that is free, or that is kept or cools down: several may want that.
+std::string Requests::SomeValue(PoolOf pool, const World& now) {
+  const std::vector<RangePtr>& ranges = now.cluster->At(pool);
+  std::string value;
+  if (Percent(40)) {
+    std::vector<std::string> wanted;
+    for (const auto& [each, record] : now.records) {
+      const bool any = record.state != Record::State::kAllocated && !record.by_hand;
+      if (any && PoolOfValue(each) == pool) wanted.push_back(each);
+    }
+    if (!wanted.empty()) return One(wanted);
+  }
+  for (int tries = 0; tries < 3 && !ranges.empty(); ++tries) {
+    const Range& range = *One(ranges);
+    value = One(range.values());
+    if (!now.IsHeld(value)) break;
+  }
+  return value;
+}
+
 std::string Requests::SomeName(const World& now, bool there) {
+  if (!there && habits_.kept > 0 && Percent(20)) {  // One that something is kept for.
+    for (const auto& [value, record] : now.records) {
+      if (!record.reserved_for.empty() && Percent(30)) return record.reserved_for;
+    }
+  }
   if (!there || now.services.empty()) return fmt::format("s{}", Draw(habits_.names));
   auto at = now.services.begin();
   std::advance(at, static_cast<ptrdiff_t>(Draw(now.services.size())));
@@ -161,45 +203,34 @@ std::string Requests::SomeAddress(const std::string& family, const World& now) {
   static const std::vector<std::string> kOutsideV4 = {"10.96.0.0", "10.97.0.1", "10.95.255.255"};
   static const std::vector<std::string> kOutsideV6 = {"fd00::", "fd00:1::1", "fd00::1:0"};
   if (Percent(8)) return One(family == "IPv6" ? kOutsideV6 : kOutsideV4);
-  if (family == "IPv4" && Percent(3)) {
-    return fmt::format("10.96.0.{}", (1 << (32 - cluster_.ranges().bits_v4)) - 1);
+  const PoolOf pool = PoolOfFamily(family);
+  const std::vector<RangePtr>& ranges = now.cluster->At(pool);
+  if (family == "IPv4" && !ranges.empty() && Percent(3)) {  // What nobody gets: the last one.
+    return ip::ParseCidr(One(ranges)->spec().text)->Last().ToString();
   }
-  const Pool& pool = cluster_.Of(family);
-  std::string value = pool.values.empty() ? kOutsideV4[1] : One(pool.values);
-  for (int tries = 0; tries < 3 && now.records.contains(value) && !pool.values.empty(); ++tries) {
-    value = One(pool.values);
-  }
-  return value;
+  const std::string value = SomeValue(pool, now);
+  return value.empty() ? kOutsideV4[1] : value;
 }
 
 int64_t Requests::SomeNumber(const World& now) {
-  const Ranges& ranges = cluster_.ranges();
-  const std::vector<int64_t> outside = {ranges.first_port - 1, ranges.last_port + 1, 80, 65535};
-  if (Percent(8)) return One(outside);
-  int64_t number = 0;
-  for (int tries = 0; tries < 3; ++tries) {
-    number =
-        ranges.first_port +
-        static_cast<int64_t>(Draw(static_cast<uint64_t>(ranges.last_port - ranges.first_port + 1)));
-    if (!now.records.contains(std::to_string(number))) break;
-  }
-  return number;
+  static const std::vector<int64_t> kOutside = {29999, 30060, 79, 65535};
+  const std::string value = SomeValue(PoolOf::kPorts, now);
+  return value.empty() || Percent(8) ? One(kOutside) : std::stoll(value);
 }
 
 void Requests::DrawFamilies(Service& service, const World& now) {
   static const std::vector<std::string> kPolicies = {"", "", "SingleStack", "PreferDualStack",
                                                      "RequireDualStack"};
   service.policy = One(kPolicies);
-  const std::vector<std::string>& families = cluster_.ranges().families;
   if (Percent(25)) {
-    service.families.push_back(Percent(90) ? One(families) : "IPv6");
+    service.families.push_back(Percent(90) ? SomeFamily(now) : "IPv6");
     if (Percent(30)) service.families.push_back(service.families[0] == "IPv6" ? "IPv4" : "IPv6");
   }
   const bool headless = service.type == Type::kClusterIp ? Percent(15) : Percent(2);
   if (headless) {
     service.ips = {"None"};
   } else if (Percent(habits_.given)) {
-    const std::string first = service.families.empty() ? One(families) : service.families[0];
+    const std::string first = service.families.empty() ? SomeFamily(now) : service.families[0];
     service.ips.push_back(SomeAddress(first, now));
     if (Percent(25)) {
       service.ips.push_back(
@@ -240,8 +271,7 @@ Service Requests::SomeService(const World& now) {
   if (service.HasNodePorts() && Percent(40)) service.traffic = Percent(75) ? "Local" : "Cluster";
   const bool health = service.NeedsHealth() ? Percent(habits_.given) : Percent(1);
   if (health) {  // Often one that is taken: few Services have any.
-    const Ranges& ranges = cluster_.ranges();
-    service.health = ranges.first_port + static_cast<int64_t>(Draw(26));
+    service.health = 30000 + static_cast<int64_t>(Draw(26));
   }
   DrawFinalizers(service);
   return service;
@@ -274,7 +304,7 @@ Edit Requests::SomeEdit(const World& now) {
   edit.with.policy = other.policy;
   if (Percent(70)) edit.with.lb_ports = Percent(50);
   if (Percent(80)) edit.with.traffic = Percent(60) ? "Local" : "Cluster";
-  edit.with.ips = {SomeAddress(One(cluster_.ranges().families), now)};
+  edit.with.ips = {SomeAddress(SomeFamily(now), now)};
   edit.with.ports = {{.name = fmt::format("n{}", Draw(100)),
                       .port = static_cast<int64_t>(80 + Draw(6)),
                       .protocol = One(kProtocols),

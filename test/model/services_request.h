@@ -20,7 +20,11 @@ enum class Verb : uint8_t {
   kDelete,     //
   kReserve,    // An IPAddress, by a person.
   kTouch,      // Changes the labels of one.
-  kUnreserve,  // Deletes one.
+  kUnreserve,  // Deletes one, or that of a port.
+  kKeep,       // An IPAddress or NodePort of allocation.berth.io, for somebody or nobody.
+  kMakeRange,  // An IPRange or NodePortRange.
+  kSetRange,   // Changes one that is there.
+  kDropRange,  // Deletes one.
 };
 
 /// One thing that a patch changes.
@@ -54,9 +58,12 @@ struct Request {
   std::vector<Edit> edits = {};
   std::optional<int64_t> version = {};  // That a replacement must find.
   std::string parent = {};              // Of a reservation: a Service, whether there is one or not.
+  int64_t hold = 0;                     // For so many seconds it is held; 0: for ever.
+  RangeSpec range = {};
   bool dry_run = false;
 
   bool IsAboutService() const { return verb < Verb::kReserve; }
+  bool IsAboutRange() const { return verb >= Verb::kMakeRange; }
 };
 
 std::string ToText(const Request& request);
@@ -69,13 +76,17 @@ struct Habits {
   int growth = 50;  // Of 100: how many of the requests make something.
   int dry_run = 15;
   int finalizers = 10;
-  int given = 35;  // How often values are given rather than left to the server.
+  int given = 35;         // How often values are given rather than left to the server.
+  int kept = 0;           // Of 100 requests: those that keep a value for a Service, or for nobody,
+  int ranges = 0;         // and those that change ranges.
+  int64_t cool_down = 0;  // At most so many seconds.
+  int64_t hold = 5;       // The same for holds; 0: there are none.
+  bool tidy = false;      // What is made is soon gone again, so that bitmaps have room for all.
 };
 
 class Requests {
  public:
-  Requests(const Cluster& cluster, const Habits& habits, base::Random& random)
-      : cluster_(cluster), habits_(habits), random_(random) {}
+  Requests(const Habits& habits, base::Random& random) : habits_(habits), random_(random) {}
 
   Request Next(const World& now);
   /// A run swings between filling up and emptying.
@@ -93,6 +104,9 @@ class Requests {
   std::string SomeName(const World& now, bool there);
   std::string SomeAddress(const std::string& family, const World& now);
   int64_t SomeNumber(const World& now);
+  std::string SomeFamily(const World& now);
+  /// One that ranges of the pool have; empty: there is none.
+  std::string SomeValue(PoolOf pool, const World& now);
   int64_t NumberOrNone(const World& now) { return Percent(habits_.given) ? SomeNumber(now) : 0; }
   void DrawFamilies(Service& service, const World& now);
   void DrawPorts(Service& service, const World& now);
@@ -100,8 +114,12 @@ class Requests {
   Service SomeService(const World& now);
   Service Replacement(const Service& current, const World& now);
   Edit SomeEdit(const World& now);
+  Request RecordRequest(Request request, const World& now);
+  // services_range_request.cc
+  Request KeepRequest(Request request, const World& now);
+  Request RangeRequest(Request request, const World& now);
+  RangeSpec SomeRange(const std::string& name, PoolOf pool);
 
-  const Cluster& cluster_;
   Habits habits_;
   base::Random& random_;
   int next_id_ = 1;

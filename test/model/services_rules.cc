@@ -13,11 +13,25 @@
 namespace berth::model {
 namespace {
 
+/// Why a Service cannot be given a value that it asks for; 0: it can.
+Classes WhyNot(const World& world, const std::string& value, const std::string& name) {
+  if (!world.cluster->Covers(value)) return kOutside;
+  const Record* record = world.form.BitmapsCount() ? nullptr : world.RecordOf(value);
+  if (record == nullptr ? world.IsHeld(value) : record->state == Record::State::kAllocated) {
+    return kTaken;
+  }
+  const bool kept = record != nullptr && record->state != Record::State::kCooling;
+  if (kept && (record->by_hand || record->reserved_for != name)) {
+    return record->by_hand ? kTaken : kReserved;
+  }
+  return world.cluster->Gives(value) ? 0 : kNotGiven;
+}
+
 /// What a request takes from the ranges, one claim after the other.
 class Claims {
  public:
-  Claims(const World& world, const Cluster& cluster, const Service* old)
-      : world_(world), cluster_(cluster), old_(old) {
+  Claims(const World& world, const std::string& name, const Settings& settings, const Service* old)
+      : world_(world), name_(name), settings_(settings), old_(old) {
     if (old != nullptr) had_ = old->Held();
   }
 
@@ -30,8 +44,15 @@ class Claims {
       Numbers(service);
     }
     Health(service);
-    const Pool& pool = cluster_.At(PoolOf::kPorts);
-    if (any_ + taken_ports_ > world_.Free(pool) && any_ > 0) errors_ |= kFull;
+    if (any_ == 0) return errors_;
+    // What is kept for the Service comes first.
+    std::set<std::string> kept = world_.KeptFor(name_, PoolOf::kPorts);
+    for (const std::string& number : taken_ports_) kept.erase(number);
+    const bool band = settings_.HasBand(PoolOf::kPorts);
+    const auto pickable = std::ranges::count_if(
+        taken_ports_, [&](const auto& number) { return world_.IsPickable(number, band); });
+    const size_t needs = any_ - std::min(any_, kept.size()) + static_cast<size_t>(pickable);
+    if (any_ > kept.size() && needs > world_.Pickable(PoolOf::kPorts, band)) errors_ |= kFull;
     return errors_;
   }
 
@@ -39,17 +60,15 @@ class Claims {
   void Addresses(Service& service) {
     service.ips.resize(std::max(service.ips.size(), service.families.size()));
     for (size_t i = 0; i < service.ips.size(); ++i) {
-      const Pool& pool = cluster_.Of(service.families[i]);
       std::string& ip = service.ips[i];
       if (ip.empty()) {
-        if (world_.Free(pool) == 0) errors_ |= kFull;
+        const PoolOf pool = PoolOfFamily(service.families[i]);
+        const bool any = !world_.KeptFor(name_, pool).empty() ||
+                         world_.Pickable(pool, settings_.HasBand(pool)) > 0;
+        if (!any) errors_ |= kFull;
         ip = kAny;
       } else if (!had_.contains(ip)) {
-        if (!pool.Has(ip)) {
-          errors_ |= kOutside;
-        } else if (world_.records.contains(ip)) {
-          errors_ |= kTaken;
-        }
+        errors_ |= WhyNot(world_, ip, name_);
       }
     }
   }
@@ -84,20 +103,19 @@ class Claims {
     }
     for (const auto& [number, service_ports] : users) {
       if (service_ports.size() > 1) errors_ |= kTaken;
-      Number(number, kOutside, kTaken);
+      Number(number, 0);
       used_.insert(number);
     }
   }
 
-  void Number(int64_t number, Classes outside, Classes taken) {
+  /// `instead`: the error, whatever the reason; 0: the reason's own.
+  void Number(int64_t number, Classes instead) {
     const std::string text = std::to_string(number);
     if (had_.contains(text)) return;
-    if (!cluster_.At(PoolOf::kPorts).Has(text)) {
-      errors_ |= outside;
-    } else if (world_.records.contains(text)) {
-      errors_ |= taken;
+    if (const Classes why = WhyNot(world_, text, name_)) {
+      errors_ |= instead != 0 ? instead : why;
     } else {
-      ++taken_ports_;
+      taken_ports_.insert(text);
     }
   }
 
@@ -113,35 +131,37 @@ class Claims {
         errors_ |= kTaken;
       }
     } else {
-      Number(service.health, kHealth, kHealth);
+      Number(service.health, kHealth);
     }
   }
 
   const World& world_;
-  const Cluster& cluster_;
+  const std::string& name_;
+  const Settings& settings_;
   const Service* old_;
   std::set<std::string> had_;
   std::set<int64_t> used_;
   size_t any_ = 0;
-  size_t taken_ports_ = 0;
+  std::set<std::string> taken_ports_;
   Classes errors_ = 0;
 };
 
 Verdict Refused(Classes why) { return {.classes = why}; }
 
-Verdict Finish(Service next, const World& world, const Cluster& cluster, const Service* old) {
-  const Classes errors = Claims(world, cluster, old).Run(next);
+Verdict Finish(Service next, const World& world, const Request& request, const Settings& settings,
+               const Service* old) {
+  const Classes errors = Claims(world, request.name, settings, old).Run(next);
   if (errors != 0) return Refused(errors);
   return {.classes = kOk, .next = std::move(next)};
 }
 
-Verdict JudgeNew(const World& world, const Request& request, const Cluster& cluster,
-                 const registry::Gates& gates, bool exists) {
-  auto next = Complete(request.body, nullptr, cluster, gates);
+Verdict JudgeNew(const World& world, const Request& request, const Settings& settings,
+                 bool exists) {
+  auto next = Complete(request.body, nullptr, settings.families, settings.gates);
   if (!next) return Refused(kInvalid);
   if (exists) return Refused(kExists);
   next->ingress = false;
-  return Finish(*std::move(next), world, cluster, nullptr);
+  return Finish(*std::move(next), world, request, settings, nullptr);
 }
 
 /// Through its status: only metadata and status count.
@@ -156,8 +176,8 @@ Verdict JudgeStatus(const Request& request, const Service& old) {
   return {.classes = kOk, .next = std::move(next)};
 }
 
-Verdict JudgeChange(const World& world, const Request& request, const Cluster& cluster,
-                    const registry::Gates& gates, const StoredService& stored) {
+Verdict JudgeChange(const World& world, const Request& request, const Settings& settings,
+                    const StoredService& stored) {
   const Service& old = stored.service;
   Service asked = request.body;
   const bool edits = request.verb == Verb::kPatch || request.verb == Verb::kApply;
@@ -168,15 +188,15 @@ Verdict JudgeChange(const World& world, const Request& request, const Cluster& c
   }
   if (request.version && *request.version != stored.revision) return Refused(kConflict);
   if (old.IsHollow() && old.families.empty()) return {.classes = ~kOther, .unsure = true};
-  if (AddsFinalizers(asked, old)) return Refused(kInvalid);
   if (TakesOwnAddress(asked, old)) return Refused(kTaken | kInvalid);
-  auto next = Complete(asked, &old, cluster, gates);
+  if (AddsFinalizers(asked, old)) return Refused(kInvalid);
+  auto next = Complete(asked, &old, settings.families, settings.gates);
   if (!next) return Refused(kInvalid);
   next->uid = old.uid;
   next->deleting = old.deleting;
   next->ingress = old.ingress && next->type == Type::kLoadBalancer;
   if (next->deleting && next->finalizers.empty()) return {.classes = kOk};
-  return Finish(*std::move(next), world, cluster, &old);
+  return Finish(*std::move(next), world, request, settings, &old);
 }
 
 Verdict JudgeDelete(const Service& old) {
@@ -186,13 +206,15 @@ Verdict JudgeDelete(const Service& old) {
   return {.classes = kOk, .next = std::move(next)};
 }
 
-Verdict JudgeService(const World& world, const Request& request, const Cluster& cluster,
-                     const registry::Gates& gates) {
+Verdict JudgeService(const World& world, const Request& request, const Settings& settings) {
   const StoredService* stored = world.Find(request.name);
   const bool there = stored != nullptr;
+  const bool goes = request.verb == Verb::kDelete || request.verb == Verb::kStatus;
+  // Without any range a Service is nothing that anybody needs.
+  if (settings.families.empty() && !goes) return {.classes = ~kOther, .unsure = true};
   switch (request.verb) {
     case Verb::kCreate:
-      return JudgeNew(world, request, cluster, gates, there);
+      return JudgeNew(world, request, settings, there);
     case Verb::kStatus:
       if (there) return JudgeStatus(request, stored->service);
       // That it is made, and without addresses and ports, is upstream's way; of what is written
@@ -201,28 +223,18 @@ Verdict JudgeService(const World& world, const Request& request, const Cluster& 
     case Verb::kDelete:
       return there ? JudgeDelete(stored->service) : Refused(kMissing);
     default:
-      if (there) return JudgeChange(world, request, cluster, gates, *stored);
+      if (there) return JudgeChange(world, request, settings, *stored);
       if (request.verb == Verb::kPatch) return Refused(kMissing);
-      return JudgeNew(world, request, cluster, gates, false);
+      return JudgeNew(world, request, settings, false);
   }
-}
-
-Verdict JudgeAddress(const World& world, const Request& request) {
-  const auto record = world.records.find(request.name);
-  const bool there = record != world.records.end();
-  if (request.verb == Verb::kReserve) return Refused(there ? kExists : kOk);
-  if (!there) return Refused(kMissing);
-  const StoredService* parent = world.Find(record->second.name);
-  const bool held = parent != nullptr && parent->service.Held().contains(request.name);
-  return Refused(request.verb == Verb::kUnreserve && held ? kConflict : kOk);
 }
 
 }  // namespace
 
 std::string ClassesText(Classes classes) {
-  static constexpr std::array<std::string_view, 12> kNames = {
-      "ok",      "exists", "missing", "conflict", "invalid", "taken",
-      "outside", "full",   "health",  "store",    "unknown", "other"};
+  static constexpr std::array<std::string_view, 16> kNames = {
+      "ok",     "exists", "missing", "conflict", "invalid",   "taken",   "outside",   "full",
+      "health", "store",  "unknown", "reserved", "not given", "blocked", "forbidden", "other"};
   std::string text;
   for (size_t i = 0; i < kNames.size(); ++i) {
     if ((classes >> i & 1U) == 0) continue;
@@ -232,57 +244,76 @@ std::string ClassesText(Classes classes) {
   return text;
 }
 
-Verdict Judge(const World& world, const Request& request, const Cluster& cluster,
-              const registry::Gates& gates) {
-  return request.IsAboutService() ? JudgeService(world, request, cluster, gates)
-                                  : JudgeAddress(world, request);
+Verdict Judge(const World& world, const Request& request, const Settings& settings) {
+  if (request.IsAboutService()) return JudgeService(world, request, settings);
+  return request.IsAboutRange() ? JudgeRange(world, request)
+                                : JudgeRecord(world, request, settings);
 }
 
 namespace {
 
-bool IsFree(const std::string& value, const Pool& pool, const World& before) {
-  return pool.Has(value) && !before.records.contains(value);
-}
-
 /// Puts the values that were chosen into what was expected; what is wrong with them.
-std::string TakeOver(Service& expected, const Service& actual, const World& before,
-                     const Cluster& cluster) {
-  for (size_t i = 0; i < expected.ips.size(); ++i) {
-    if (expected.ips[i] != kAny || i >= actual.ips.size()) continue;
-    expected.ips[i] = actual.ips[i];
-    if (!IsFree(actual.ips[i], cluster.Of(expected.families[i]), before)) {
-      return actual.ips[i] + " was not free";
+class TakeOver {
+ public:
+  TakeOver(const std::string& name, const World& before, const Settings& settings)
+      : name_(name), before_(before), settings_(settings) {}
+
+  std::string Run(Service& expected, const Service& actual) {
+    for (size_t i = 0; i < expected.ips.size(); ++i) {
+      if (expected.ips[i] != kAny || i >= actual.ips.size()) continue;
+      expected.ips[i] = actual.ips[i];
+      Choose(PoolOfFamily(expected.families[i]), actual.ips[i]);
     }
-  }
-  std::map<int64_t, int64_t> chosen;
-  std::set<int64_t> numbers;
-  for (size_t i = 0; i < expected.ports.size() && i < actual.ports.size(); ++i) {
-    int64_t& node = expected.ports[i].node;
-    if (node >= 0) continue;
-    const int64_t got = actual.ports[i].node;
-    const auto [group, first] = chosen.emplace(node, got);
-    if (first && !numbers.insert(got).second) return fmt::format("{} was chosen twice", got);
-    if (!IsFree(std::to_string(got), cluster.At(PoolOf::kPorts), before)) {
-      return fmt::format("{} was not free", got);
+    std::map<int64_t, int64_t> chosen;
+    for (size_t i = 0; i < expected.ports.size() && i < actual.ports.size(); ++i) {
+      int64_t& node = expected.ports[i].node;
+      if (node >= 0) continue;
+      const auto [group, first] = chosen.emplace(node, actual.ports[i].node);
+      if (first) Choose(PoolOf::kPorts, std::to_string(group->second));
+      node = group->second;
     }
-    node = group->second;
-  }
-  if (expected.health == kAnyHealth) {
-    expected.health = actual.health;
-    const std::string text = std::to_string(actual.health);
-    if (!IsFree(text, cluster.At(PoolOf::kPorts), before) || numbers.contains(actual.health)) {
-      return text + " was not free";
+    if (expected.health == kAnyHealth) {
+      expected.health = actual.health;
+      Choose(PoolOf::kPorts, std::to_string(actual.health));
     }
+    return CheckKept(expected);
   }
-  return "";
-}
+
+ private:
+  void Choose(PoolOf pool, const std::string& value) {
+    const bool mine = before_.KeptFor(name_, pool).contains(value);
+    if (PoolOfValue(value) != pool) wrong_ = value + " is of another kind";
+    if (!mine && !before_.IsPickable(value, settings_.HasBand(pool))) {
+      wrong_ = value + " was not free";
+    }
+    if (!chosen_.insert(value).second) wrong_ = value + " was chosen twice";
+  }
+
+  /// Nothing is drawn while something is kept for the Service.
+  std::string CheckKept(const Service& filled) {
+    const std::set<std::string> held = filled.Held();
+    for (const std::string& value : chosen_) {
+      const std::set<std::string> kept = before_.KeptFor(name_, PoolOfValue(value));
+      if (!settings_.knows_kept || kept.contains(value) || std::ranges::includes(held, kept))
+        continue;
+      wrong_ = value + " was drawn while others are kept for it";
+    }
+    return wrong_;
+  }
+
+  const std::string& name_;
+  const World& before_;
+  const Settings& settings_;
+  std::set<std::string> chosen_;
+  std::string wrong_;
+};
 
 }  // namespace
 
-std::string CheckExpected(const Service& expected, const Service& actual, const World& before,
-                          const Cluster& cluster) {
+std::string CheckExpected(const Service& expected, const Service& actual, const std::string& name,
+                          const World& before, const Settings& settings) {
   Service filled = expected;
-  std::string wrong = TakeOver(filled, actual, before, cluster);
+  std::string wrong = TakeOver(name, before, settings).Run(filled, actual);
   if (!wrong.empty()) return wrong;
   if (filled.uid.empty()) filled.uid = actual.uid;
   if (filled == actual) return "";

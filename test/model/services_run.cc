@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "codec/read.h"
 #include "codec/storage.h"
+#include "ip/addr.h"
 #include "registry/records.h"
 #include "store/blocking.h"
 
@@ -16,9 +19,21 @@ namespace {
 constexpr size_t kLogLines = 60;
 constexpr int kMostRounds = 3000;
 
-std::vector<store::EventPtr> Poll(store::Watch& watch) {
-  auto batch = watch.Poll(10'000);
-  return batch ? std::move(batch->events) : std::vector<store::EventPtr>();
+constexpr auto kPatience = std::chrono::seconds(20);
+
+/// All events, the one of this revision too: a real store may tell of it a little later.
+std::vector<store::EventPtr> Poll(store::Watch& watch, int64_t upto) {
+  std::vector<store::EventPtr> events;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    const auto batch = watch.Poll(10'000);
+    if (!batch) break;
+    events.insert(events.end(), batch->events.begin(), batch->events.end());
+    const bool all = upto == 0 || (!events.empty() && events.back()->revision.value >= upto);
+    if (all) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  } while (std::chrono::steady_clock::now() < end);
+  return events;
 }
 
 }  // namespace
@@ -35,14 +50,24 @@ void Seen::Add(const Seen& other) {
   restarts += other.restarts;
   faults += other.faults;
   conflicts += other.conflicts;
+  merged += other.merged;
+  ranges += other.ranges;
+  smaller += other.smaller;
+  kept_taken += other.kept_taken;
+  kept_again += other.kept_again;
+  cooled += other.cooled;
+  expired += other.expired;
+  switches += other.switches;
 }
 
 std::string Seen::ToText() const {
   std::string text = fmt::format(
       "{} requests, {} dry runs, {} commits, {} values taken ({} beyond the band), {} given back, "
-      "{} answered from another world, {} conflicts, {} faults, {} restarts;",
+      "{} answered from another world, {} conflicts, {} faults, {} restarts; ranges changed {} "
+      "times ({} smaller), {} kept values taken, {} kept again, {} cooled, {} expired; {} merged, "
+      "{} switches;",
       requests, dry_runs, commits, taken, spilled, given_back, overlapping, conflicts, faults,
-      restarts);
+      restarts, ranges, smaller, kept_taken, kept_again, cooled, expired, merged, switches);
   for (const auto& [each, count] : classes) {
     text += fmt::format(" {} {}", ClassesText(each), count);
   }
@@ -53,16 +78,28 @@ Run::Run(const Scene& scene, uint64_t seed)
     : scene_(scene),
       seed_(seed),
       random_(seed),
-      cluster_(scene.ranges),
-      shared_(cluster_),
-      requests_(cluster_, scene.habits, random_) {
-  Prefill();
-  watch_ = shared_.engine->StartWatch({.prefix = "/registry/"}, [] {});
-  worlds_.push_back(std::make_shared<const World>(Apply(World(), Poll(*watch_), shared_.kinds)));
-  for (const registry::Gates& gates : scene_.gates) {
-    servers_.push_back(
-        std::make_unique<Server>(shared_, gates, scene_.gates.size() == 1, random_.Next()));
+      shared_(scene.ranges, scene.backend),
+      requests_(scene.habits, random_) {
+  // Times of the beginning of all time are not written.
+  shared_.clock.Advance(std::chrono::hours(24 * 365 * 50));
+  if (scene_.bitmaps) {
+    BeginWithBitmaps();
+  } else {
+    Prefill();
   }
+  watch_ = shared_.At(0).StartWatch({.prefix = "/registry/"}, [] {});
+  worlds_.push_back(std::make_shared<const World>(
+      Apply(World(), Poll(*watch_, shared_.last_put), shared_.kinds)));
+  for (const registry::Gates& gates : scene_.gates) {
+    servers_.push_back(NewServer(servers_.size(), gates));
+  }
+}
+
+std::unique_ptr<Server> Run::NewServer(size_t replica, const registry::Gates& gates) {
+  return std::make_unique<Server>(shared_, Server::Options{.gates = gates,
+                                                           .replica = replica,
+                                                           .alone = scene_.gates.size() == 1,
+                                                           .seed = random_.Next()});
 }
 
 /// Those who still wait are told so, and that is noted here.
@@ -86,6 +123,8 @@ std::string Run::Go() {
     Step();
   }
   if (failure_.empty()) Drain();
+  if (failure_.empty()) FinishSwitch();
+  if (failure_.empty()) CheckAllEnds();
   if (failure_.empty()) return "";
   std::string text = fmt::format("{}\nrepeat with BERTH_SEED={}; before it:\n", failure_, seed_);
   for (const std::string& line : log_) text += "  " + line + "\n";
@@ -95,8 +134,9 @@ std::string Run::Go() {
 /// A part of the addresses is reserved by persons from the start, so that ranges are full soon.
 void Run::Prefill() {
   const registry::Row& row = *shared_.kinds.FindRow(api::kIpAddressKind);
-  for (const std::string& family : cluster_.ranges().families) {
-    for (const std::string& value : cluster_.Of(family).values) {
+  const Cluster cluster(scene_.ranges.ToSpecs());
+  for (const PoolOf pool : {PoolOf::kIpv4, PoolOf::kIpv6}) {
+    for (const std::string& value : cluster.Values(pool)) {
       if (!Percent(scene_.filled)) continue;
       const codec::Value record =
           codec::Object{{"metadata", codec::Object{{"name", value}}},
@@ -111,6 +151,11 @@ void Run::Prefill() {
 void Run::Step() {
   if (Draw(1000) < static_cast<uint64_t>(scene_.restarts)) return Restart(Draw(servers_.size()));
   if (Draw(1000) < static_cast<uint64_t>(scene_.lost)) return LosePast();
+  if (!switching_ && Draw(1000) < static_cast<uint64_t>(scene_.switches)) {
+    using commit::AllocationForm;
+    return SwitchForm(Draw(servers_.size()),
+                      Percent(50) ? AllocationForm::kBitmaps : AllocationForm::kRecords, false);
+  }
   if (open_.size() < scene_.in_flight && Percent(50)) {
     Submit();
     if (scene_.in_flight == 1) Drain();
@@ -123,7 +168,7 @@ void Run::Step() {
     case 1:
       return shared_.clock.Advance(std::chrono::milliseconds(150));
     case 2:
-      if (shared_.engine->Held() > 0) shared_.engine->Release(random_);
+      if (shared_.memory && shared_.memory->Held() > 0) shared_.memory->Release(random_);
       return;
     case 3:
     case 4:
@@ -152,7 +197,8 @@ void Run::Submit() {
     ++open->picture;
   }
   const registry::Target target = TargetOf(open->request);
-  open->key = shared_.resources.Key(target.served.row->resource, target.name_space, target.name);
+  open->key =
+      shared_.resources.Key(target.served.row->resource, target.name_space, open->request.name);
   for (const OpenPtr& other : open_) {
     if (other->request.replica != open->request.replica) continue;
     ++other->rivals;
@@ -165,29 +211,53 @@ void Run::Submit() {
 }
 
 registry::Target Run::TargetOf(const Request& request) const {
+  const auto find = [this](const char* group, const char* version, const char* plural) {
+    return *shared_.kinds.Find(group, version, plural);
+  };
+  const auto berth = [&find](const char* plural) {
+    return find("allocation.berth.io", "v1alpha1", plural);
+  };
   if (request.IsAboutService()) {
-    return {.served = *shared_.kinds.Find("", "v1", "services"),
-            .name_space = "shop",
+    return {.served = find("", "v1", "services"), .name_space = "shop", .name = request.name};
+  }
+  if (request.IsAboutRange()) {
+    return {.served = berth(request.range.pool == PoolOf::kPorts ? "nodeportranges" : "ipranges"),
             .name = request.name};
   }
-  return {.served = *shared_.kinds.Find("networking.k8s.io", "v1", "ipaddresses"),
-          .name = request.name};
+  if (PoolOfValue(request.name) == PoolOf::kPorts) {
+    return {.served = berth("nodeports"), .name = request.name};
+  }
+  if (request.verb != Verb::kKeep) {
+    return {.served = find("networking.k8s.io", "v1", "ipaddresses"), .name = request.name};
+  }
+  return {.served = berth("ipaddresses"),
+          .name = base::ToDecimal(ip::ParseAddr(request.name)->bits())};
 }
 
 codec::Value Run::ObjectOf(const Request& request) const {
-  codec::Value object = codec::Object{{"metadata", codec::Object{{"name", request.name}}}};
-  if (!request.IsAboutService()) {
+  const registry::Target target = TargetOf(request);
+  codec::Value object = codec::Object{{"metadata", codec::Object{{"name", target.name}}}};
+  if (request.IsAboutService()) {
+    codec::SetAt(object, {"metadata", "namespace"}, "shop");
+    if (request.version) {
+      codec::SetAt(object, {"metadata", "resourceVersion"}, std::to_string(*request.version));
+    }
+    WriteInto(object, request.body);
+  } else if (request.IsAboutRange()) {
+    object.Set("spec", SpecValue(request.range));
+  } else if (request.verb != Verb::kKeep) {
     codec::SetAt(
         object, {"spec", "parentRef"},
         codec::Object{{"resource", "services"}, {"namespace", "shop"}, {"name", request.parent}});
-    return object;
+  } else {
+    codec::Object spec;
+    if (!request.parent.empty()) {
+      spec.Set("reservedFor", codec::Object{{"namespace", "shop"}, {"name", request.parent}});
+    }
+    if (request.hold != 0) spec.Set("holdSeconds", request.hold);
+    object.Set("spec", std::move(spec));
   }
-  codec::SetAt(object, {"metadata", "namespace"}, "shop");
-  if (request.version) {
-    codec::SetAt(object, {"metadata", "resourceVersion"}, std::to_string(*request.version));
-  }
-  WriteInto(object, request.body);
-  return object;
+  return target.served.IsStoredForm() ? object : target.served.view->to_stored(object);
 }
 
 registry::NextState Run::NextOf(const Request& request) const {
@@ -197,6 +267,11 @@ registry::NextState Run::NextOf(const Request& request) const {
     if (request.verb == Verb::kTouch && current != nullptr) {
       codec::Value next = *current;
       codec::SetAt(next, {"metadata", "labels", "touched"}, std::to_string(request.id));
+      return registry::Next{.object = std::move(next)};
+    }
+    if (request.IsAboutRange() && current != nullptr) {
+      codec::Value next = *current;
+      codec::SetAt(next, {"spec"}, SpecValue(request.range));
       return registry::Next{.object = std::move(next)};
     }
     if (!edits || current == nullptr) return registry::Next{.object = sent};
@@ -218,9 +293,12 @@ void Run::Call(const OpenPtr& open) {
   switch (request.verb) {
     case Verb::kCreate:
     case Verb::kReserve:
+    case Verb::kKeep:
+    case Verb::kMakeRange:
       return registry.Create(target, ObjectOf(request), options, done);
     case Verb::kDelete:
     case Verb::kUnreserve:
+    case Verb::kDropRange:
       return registry.Delete(target, {}, options, done);
     case Verb::kStatus:
       return registry.Update(target, {.door = registry::Door::kStatus}, NextOf(request), options,
@@ -229,6 +307,7 @@ void Run::Call(const OpenPtr& open) {
       return registry.Update(target, {}, NextOf(request), options, done);
     case Verb::kPatch:
     case Verb::kTouch:
+    case Verb::kSetRange:
       return registry.Update(target, {.way = registry::Way::kPatch}, NextOf(request), options,
                              done);
     case Verb::kApply:
@@ -246,50 +325,72 @@ void Run::SendSome(Server& server) {
   Send(server, Draw(commits), Percent(scene_.faults) ? kFaults[Draw(4)] : Fault::kNone);
 }
 
-/// One write of an object is with the store at a time, the first that came.
-void Run::Send(Server& server, size_t place, store::Fault fault) {
-  const store::Txn& txn = server.Engine().Waiting(place);
+/// One write of an object is with the store at a time, the first that came. What a write is about
+/// is the first thing that it compares; those of Services may share a transaction.
+std::vector<Run::OpenPtr> Run::MembersOf(const Server& server, const store::Txn& txn) const {
   const auto writes = [&txn](const std::string& key) {
     const auto puts = [&key](const store::Put& put) { return put.key == key; };
     return std::ranges::any_of(txn.puts, puts) ||
            std::ranges::find(txn.deletes, key) != txn.deletes.end();
   };
-  OpenPtr found;
+  std::vector<OpenPtr> members;
+  std::set<std::string> keys;
   for (const OpenPtr& open : open_) {
-    if (servers_[open->request.replica].get() != &server || !writes(open->key)) continue;
-    const bool better =
-        !found || (open->request.IsAboutService() && !found->request.IsAboutService());
-    if (better) found = open;
+    if (servers_[open->request.replica].get() != &server || open->request.dry_run) continue;
+    const bool is = txn.compares.front().key == open->key ||
+                    (open->request.IsAboutService() && writes(open->key));
+    if (is && keys.insert(open->key).second) members.push_back(open);
   }
-  if (!found) return Fail("a transaction that nobody asked for");
-  found->failed = fault == store::Fault::kFail;
-  found->unknown =
-      found->unknown || fault == store::Fault::kLoseReply || fault == store::Fault::kLoseWrite;
+  return members;
+}
+
+void Run::Send(Server& server, size_t place, store::Fault fault) {
+  OnExpired();
+  const store::Txn& txn = server.Engine().Waiting(place);
+  const std::string about = txn.compares.front().key;
+  const std::vector<OpenPtr> members = MembersOf(server, txn);
+  const bool own = about.starts_with("/registry/berth.io/fence/") ||
+                   about.starts_with("/registry/leases/") || about.starts_with("/registry/ranges/");
+  if (members.empty() && !own) return Fail("a transaction that nobody asked for: " + about);
+  const bool unknown = fault == store::Fault::kLoseReply || fault == store::Fault::kLoseWrite;
+  for (const OpenPtr& open : members) {
+    // Who shares a transaction that failed may be tried again alone, or be refused meanwhile.
+    const bool fails = fault == store::Fault::kFail;
+    open->failed = fails && members.size() == 1;
+    open->shaken = open->shaken || (fails && members.size() > 1);
+    open->unknown = open->unknown || unknown;
+  }
   if (fault != store::Fault::kNone) {
     ++seen_.faults;
-    Log(fmt::format("    #{}: fault {}", found->request.id, static_cast<int>(fault)));
+    Log(fmt::format("    {}: fault {}", about, static_cast<int>(fault)));
+    for (const OpenPtr& open : open_) {
+      open->shaken = open->shaken || (members.empty() && open->request.IsAboutRange());
+    }
   }
   const std::vector<store::Put> puts = txn.puts;
   shared_.fault = fault;
-  server.Engine().Send(place);
-  const std::vector<store::EventPtr> events = Poll(*watch_);
-  if (!events.empty()) return OnCommit(*found, events);
-  if (fault == store::Fault::kNone) OnConflict(puts, *found);
+  const int64_t written = server.Engine().Send(place);
+  const std::vector<store::EventPtr> events = Poll(*watch_, written);
+  if (!events.empty()) return OnCommit(members, events);
+  if (fault != store::Fault::kNone) return;
+  ++seen_.conflicts;
+  if (members.size() == 1) OnConflict(puts, *members[0]);
 }
 
 /// A server alone never offers a value that a Service has; a person may be faster than it sees.
 void Run::OnConflict(const std::vector<store::Put>& puts, const Open& open) {
-  ++seen_.conflicts;
   for (const store::Put& put : puts) {
-    const auto record = Now().records.find(put.key.substr(put.key.rfind('/') + 1));
-    const bool taken = put.key != open.key && record != Now().records.end();
-    if (servers_.size() > 1 || !taken || record->second.chosen.empty()) continue;
-    Fail(record->first + " was offered while it was taken (" + ToText(open.request) + ")");
+    const std::string value = put.key.substr(put.key.rfind('/') + 1);
+    const Record* record = put.key == open.key ? nullptr : Now().RecordOf(value);
+    if (servers_.size() > 1 || record == nullptr || !open.request.IsAboutService()) continue;
+    if (record->state != Record::State::kAllocated || record->name == open.request.name) continue;
+    Fail(value + " was offered while it was taken (" + ToText(open.request) + ")");
   }
 }
 
 /// The process is gone; of what it had sent the store may have got some.
 void Run::Restart(size_t replica) {
+  if (switching_ == replica) return;
   Server& server = *servers_[replica];
   for (size_t left = server.Engine().Commits(); left > 0; --left) {
     if (Percent(50)) Send(server, 0, store::Fault::kNone);
@@ -306,23 +407,26 @@ void Run::Restart(size_t replica) {
   closing_ = true;
   servers_[replica].reset();
   closing_ = false;
-  servers_[replica] =
-      std::make_unique<Server>(shared_, gates, servers_.size() == 1, random_.Next());
-  const std::string wrong = servers_[replica]->CheckIndexes(Now(), cluster_);
-  if (!wrong.empty()) Fail("after a start: " + wrong);
+  servers_[replica] = NewServer(replica, gates);
+  if (scene_.backend != nullptr) CatchUp();
+  OnExpired();
+  const std::string wrong = servers_[replica]->CheckIndexes(Now());
+  const bool at_rest = Now().closed.empty();
+  if (!wrong.empty() && at_rest) Fail("after a start: " + wrong);
 }
 
 /// Who has not read it yet must read the whole store again.
 void Run::LosePast() {
   lost_past_ = true;
   Log("    the past is forgotten");
-  const auto current = store::CurrentNow(*shared_.engine);
-  if (current) store::CompactNow(*shared_.engine, *current);
+  const auto current = store::CurrentNow(shared_.At(0));
+  if (current) store::CompactNow(shared_.At(0), *current);
 }
 
 bool Run::Progress() {
   bool any = false;
-  while (shared_.engine->Held() > 0) any = shared_.engine->Release();
+  OnExpired();
+  while (shared_.memory && shared_.memory->Held() > 0) any = shared_.memory->Release();
   for (const std::unique_ptr<Server>& server : servers_) {
     while (server->Engine().Commits() > 0 && failure_.empty()) {
       SendSome(*server);
@@ -340,15 +444,42 @@ bool Run::Progress() {
 void Run::Drain() {
   for (int round = 0; round < kMostRounds && failure_.empty(); ++round) {
     if (Progress()) continue;
-    if (open_.empty()) break;
+    if (scene_.backend != nullptr) CatchUp();
+    if (open_.empty() && Now().closed.empty() && !Progress()) break;
     shared_.clock.Advance(std::chrono::milliseconds(250));
+    // What somebody who is gone has closed.
+    registry::RangeChanges& ranges = servers_[Draw(servers_.size())]->Registry().Ranges();
+    for (const PoolOf pool : Now().closed) ranges.OpenIfStale(static_cast<alloc::PoolId>(pool));
   }
-  if (!failure_.empty()) return;
+  if (failure_.empty()) CheckAtRest();
+}
+
+void Run::CatchUp() {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (const std::unique_ptr<Server>& server : servers_) {
+    while (server->Follower().Current()->Revision() < Now().revision) {
+      server->Follower().Pump();
+      if (std::chrono::steady_clock::now() > end) return Fail("a server does not catch up");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+void Run::CheckAtRest() {
   if (!open_.empty()) return Fail("nobody answers " + ToText(open_.front()->request));
+  if (!Now().closed.empty()) return Fail("nobody opens a fence");
   for (const std::unique_ptr<Server>& server : servers_) {
     if (server->Sequencer().GetStats().waiting != 0) return Fail("somebody still waits");
-    const std::string wrong = server->CheckIndexes(Now(), cluster_);
+    const std::string wrong = server->CheckIndexes(Now());
     if (!wrong.empty()) return Fail(wrong);
+  }
+}
+
+void Run::CheckAllEnds() {
+  shared_.clock.Advance(std::chrono::hours(1));
+  Drain();
+  for (const auto& [value, record] : Now().records) {
+    if (record.until) Fail(value + " does not end: " + ToText(record));
   }
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "codec/slot.h"
 #include "codec/storage.h"
 #include "ip/cidr.h"
 #include "registry/records.h"
@@ -18,11 +21,56 @@ commit::PoolValue ValueOf(const std::string& text) {
   return {.pool = commit::PoolId::kPorts, .value = std::stoull(text)};
 }
 
+/// The last revision that it has written; 0: none.
+int64_t LastOf(const store::TxnReply& reply) {
+  int64_t last = 0;
+  for (const store::Revision& revision : reply.puts) last = std::max(last, revision.value);
+  for (const store::Revision& revision : reply.deletes) last = std::max(last, revision.value);
+  return last;
+}
+
+/// Engines note a slot in what is stored; otherwise it is what was sent.
+bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
+  if (sent == stored) return true;
+  std::string a(sent);
+  std::string b(stored);
+  codec::ClearSlot(key, a);
+  codec::ClearSlot(key, b);
+  return a == b;
+}
+
+/// An excluded value that somebody has counts as taken.
+alloc::State StateIn(const World& world, const Range& range, const std::string& value) {
+  const Record* record = world.form.BitmapsCount() ? nullptr : world.RecordOf(value);
+  const bool taken =
+      record == nullptr ? world.IsHeld(value) : record->state == Record::State::kAllocated;
+  if (taken) return alloc::State::kTaken;
+  if (range.spec().excluded.contains(value)) return alloc::State::kExcluded;
+  if (record == nullptr) return alloc::State::kFree;
+  return record->state == Record::State::kCooling ? alloc::State::kCooling
+                                                  : alloc::State::kReserved;
+}
+
+/// Free, taken, reserved, cooling and excluded ones.
+std::string CountsText(const alloc::StateCounts& counts) {
+  std::string text;
+  for (const auto state : {alloc::State::kFree, alloc::State::kTaken, alloc::State::kReserved,
+                           alloc::State::kCooling, alloc::State::kExcluded}) {
+    text += (text.empty() ? "" : "/") + base::ToDecimal(counts[state]);
+  }
+  return text;
+}
+
 }  // namespace
 
-void SlowEngine::Send(size_t place) {
+int64_t SlowEngine::Send(size_t place) {
   Sent sent = std::move(commits_[place]);
   commits_.erase(commits_.begin() + static_cast<ptrdiff_t>(place));
+  if (real_) {
+    const store::TxnReply reply = store::CommitNow(engine_, std::move(sent.txn));
+    replies_.push_back([done = std::move(sent.done), reply] { done(reply); });
+    return LastOf(reply);
+  }
   const int id = next_++;
   in_store_->emplace(id, std::move(sent.done));
   engine_.Commit(
@@ -33,6 +81,7 @@ void SlowEngine::Send(size_t place) {
         replies_.push_back(
             [done = std::move(found.mapped()), reply = std::move(reply)] { done(reply); });
       });
+  return 0;
 }
 
 void SlowEngine::Reply(size_t place) {
@@ -47,43 +96,49 @@ void SlowEngine::Clear() {
   replies_.clear();
 }
 
-SharedStore::SharedStore(const Cluster& cluster) {
-  engine = store::MemoryEngine::Make(
-      {.fault = [this](const store::Txn&) { return std::exchange(fault, store::Fault::kNone); }},
-      clock);
+SharedStore::SharedStore(const Ranges& ranges, Backend* the_backend) : backend(the_backend) {
+  if (backend == nullptr) {
+    memory = store::MemoryEngine::Make(
+        {.fault = [this](const store::Txn&) { return std::exchange(fault, store::Fault::kNone); }},
+        clock);
+  }
   const registry::RecordRows rows = registry::RecordRowsOf(kinds);
   std::vector<ip::Cidr> cidrs;
-  for (const std::string& text : cluster.ranges().Cidrs()) {
-    cidrs.push_back(ip::ParseCidr(text).value());
-  }
+  for (const std::string& text : ranges.Cidrs()) cidrs.push_back(ip::ParseCidr(text).value());
   Put(rows.service_cidrs->prefix + std::string(registry::kDefaultServiceCidr),
       codec::EncodeStored(registry::ServiceCidrOf(cidrs), *rows.service_cidrs->kind));
-  const auto ports = ip::ParsePortRange(cluster.ranges().PortText()).value();
-  Put(rows.node_port_ranges->prefix + std::string(registry::kDefaultNodePortRange),
-      codec::EncodeStored(registry::NodePortRangeOf(ports), *rows.node_port_ranges->kind));
+  for (const auto& [key, spec] : ranges.ToSpecs()) {
+    const registry::Row& row =
+        spec.pool == PoolOf::kPorts ? *rows.node_port_ranges : *rows.ip_ranges;
+    const codec::Value object =
+        codec::Object{{"metadata", codec::Object{{"name", spec.name}, {"generation", 1}}},
+                      {"spec", SpecValue(spec)}};
+    Put(row.prefix + spec.name, codec::EncodeStored(object, *row.kind));
+  }
   Put(kinds.NamespaceRow().prefix + "shop",
       codec::EncodeStored(codec::Object{{"metadata", codec::Object{{"name", "shop"}}}},
                           api::kNamespaceKind));
 }
 
 void SharedStore::Put(const std::string& key, const std::string& value) {
-  store::CommitNow(*engine, {.puts = {{.key = key, .value = value}}});
+  last_put = LastOf(store::CommitNow(At(0), {.puts = {{.key = key, .value = value}}}));
 }
 
-Server::Server(SharedStore& shared, const registry::Gates& gates, bool alone, uint64_t seed)
-    : gates_(gates),
-      engine_(*shared.engine),
-      allocations_(registry::MakeRecordReader(registry::RecordRowsOf(shared.kinds), gates),
-                   base::SeededRandom(seed)),
+Server::Server(SharedStore& shared, const Options& options)
+    : gates_(options.gates),
+      engine_(shared.At(options.replica), shared.backend != nullptr),
+      allocations_(registry::MakeRecordReader(registry::RecordRowsOf(shared.kinds), gates_),
+                   base::SeededRandom(options.seed)),
       addresses_(allocations_, registry::RecordRowsOf(shared.kinds), shared.clock,
-                 base::SeededRandom(seed + 1)),
+                 base::SeededRandom(options.seed + 1)),
       follower_(std::make_unique<state::Follower>(
           engine_, shared.resources, std::vector<state::Listener*>{&allocations_},
-          state::FollowerOptions{.shared_store = !alone}, shared.clock, shared.log)),
+          state::FollowerOptions{.shared_store = !options.alone, .same = SameApartFromSlot},
+          shared.clock, shared.log)),
       sequencer_(std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions())),
       registry_(std::make_unique<registry::Registry>(shared.kinds, shared.resources, *sequencer_,
-                                                     addresses_, gates, shared.clock,
-                                                     base::SeededRandom(seed + 2))) {
+                                                     addresses_, gates_, shared.clock,
+                                                     base::SeededRandom(options.seed + 2))) {
   while (follower_->Pump()) {
   }
 }
@@ -98,33 +153,46 @@ Server::~Server() {
   follower_.reset();
 }
 
-std::string Server::CheckIndexes(const World& world, const Cluster& cluster) const {
-  for (const auto& range : allocations_.Ranges()) {
-    const auto which = static_cast<PoolOf>(range.pool);
-    const Pool& pool = cluster.At(which);
-    const size_t free = world.Free(pool);
-    const size_t dynamic = world.FreeDynamic(pool, HasBand(which));
-    const size_t total = pool.values.size();
-    const size_t in_dynamic = total - (HasBand(which) ? pool.band : 0);
-    const auto differs = [](const alloc::StateCounts& counts, size_t free_ones, size_t all) {
-      return counts[alloc::State::kFree] != free_ones ||
-             counts[alloc::State::kTaken] != all - free_ones;
-    };
-    if (differs(range.in_dynamic, dynamic, in_dynamic) ||
-        differs(range.in_static, free - dynamic, total - in_dynamic)) {
-      return fmt::format("the index of {} does not agree with the records: {} of {} are free there",
-                         range.text,
-                         base::ToDecimal(range.in_dynamic[alloc::State::kFree] +
-                                         range.in_static[alloc::State::kFree]),
-                         total);
-    }
-    for (const std::string& value : pool.values) {
+std::string Server::CheckIndexes(const World& world) const {
+  const auto states = allocations_.Ranges();
+  if (states.size() != world.cluster->All().size()) return "the index has other ranges";
+  for (const auto& state : states) {
+    std::string wrong = CheckRange(state, world);
+    if (!wrong.empty()) return wrong;
+  }
+  for (const PoolOf pool : kAllPools) {
+    for (const std::string& value : world.cluster->Values(pool)) {
       const commit::PoolValue at = ValueOf(value);
-      if (allocations_.IsHeld(at) == world.records.contains(value)) continue;
+      if (allocations_.IsHeld(at) == world.IsHeld(value)) continue;
       return fmt::format("the index is wrong about {}", NameOf(at));
     }
   }
-  return "";
+  std::vector<std::string> families;
+  for (const ip::Family family : allocations_.Families()) {
+    families.emplace_back(ip::FamilyText(family));
+  }
+  return families == world.cluster->Families() ? "" : "the index has other families";
+}
+
+std::string Server::CheckRange(const commit::Allocations::RangeState& state,
+                               const World& world) const {
+  const auto pool = static_cast<PoolOf>(state.pool);
+  const RangeSpec named{.name = state.name, .pool = pool};
+  const auto found = world.cluster->All().find(Cluster::KeyOf(named));
+  if (found == world.cluster->All().end()) return "the index has a range " + state.name;
+  const Range& range = *found->second;
+  if (state.open != range.IsOpen()) return "the index is wrong about whether a range is open";
+  const bool has_band = pool == PoolOf::kPorts ? gates_.static_ports : gates_.static_ips;
+  alloc::StateCounts in_static;
+  alloc::StateCounts in_dynamic;
+  for (const std::string& value : range.values()) {
+    const alloc::State is = StateIn(world, range, value);
+    ++(range.IsStatic(value, has_band) ? in_static : in_dynamic)[is];
+  }
+  if (in_static == state.in_static && in_dynamic == state.in_dynamic) return "";
+  return fmt::format("the index of {} ({}) does not agree with the store: {} and {}, not {} and {}",
+                     state.name, state.text, CountsText(state.in_static),
+                     CountsText(state.in_dynamic), CountsText(in_static), CountsText(in_dynamic));
 }
 
 }  // namespace berth::model

@@ -21,20 +21,32 @@
 #include "registry/addresses.h"
 #include "registry/registry.h"
 #include "state/follower.h"
+#include "store/blocking.h"
 #include "store/memory_engine.h"
 
 namespace berth::model {
 
-/// An engine that keeps commits and replies until somebody lets them go.
+/// Where a run keeps its state, if not in memory.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  /// The engine of a server. All show the same state; it may be one for all of them.
+  virtual store::Engine& At(size_t replica) = 0;
+};
+
+/// An engine that keeps commits and replies until somebody lets them go. What it forwards to a real
+/// engine it waits for, so that nothing happens on other threads.
 class SlowEngine final : public store::Engine {
  public:
-  explicit SlowEngine(store::MemoryEngine& engine) : engine_(engine) {}
+  SlowEngine(store::Engine& engine, bool real) : engine_(engine), real_(real) {}
 
   void Get(std::string key, store::Done<std::optional<store::Entry>> done) override {
-    engine_.Get(std::move(key), std::move(done));
+    real_ ? done(store::GetNow(engine_, std::move(key)))
+          : engine_.Get(std::move(key), std::move(done));
   }
   void Scan(store::ScanRequest request, store::Done<store::ScanPage> done) override {
-    engine_.Scan(std::move(request), std::move(done));
+    real_ ? done(store::ScanPageNow(engine_, std::move(request)))
+          : engine_.Scan(std::move(request), std::move(done));
   }
   void Commit(store::Txn txn, std::function<void(store::TxnReply)> done) override {
     commits_.push_back({.txn = std::move(txn), .done = std::move(done)});
@@ -43,17 +55,21 @@ class SlowEngine final : public store::Engine {
                                            std::function<void()> wake) override {
     return engine_.StartWatch(std::move(request), std::move(wake));
   }
-  void Current(store::Done<store::Revision> done) override { engine_.Current(std::move(done)); }
+  void Current(store::Done<store::Revision> done) override {
+    real_ ? done(store::CurrentNow(engine_)) : engine_.Current(std::move(done));
+  }
   void RequestProgress() override { engine_.RequestProgress(); }
   void Compact(store::Revision upto, store::Done<void> done) override {
-    engine_.Compact(upto, std::move(done));
+    real_ ? done(store::CompactNow(engine_, upto)) : engine_.Compact(upto, std::move(done));
   }
   store::Health GetHealth() const override { return engine_.GetHealth(); }
+  size_t MaxTxnItems() const override { return engine_.MaxTxnItems(); }
 
   const store::Txn& Waiting(size_t place) const { return commits_[place].txn; }
   size_t Commits() const { return commits_.size(); }
   size_t Replies() const { return replies_.size(); }
-  void Send(size_t place);
+  /// The last revision that a real engine says that it has written; 0: none, or it is none.
+  int64_t Send(size_t place);
   void Reply(size_t place);
   /// Whoever waited is gone.
   void Clear();
@@ -64,7 +80,8 @@ class SlowEngine final : public store::Engine {
     store::Txn txn;
     Done done;
   };
-  store::MemoryEngine& engine_;
+  store::Engine& engine_;
+  const bool real_;
   std::deque<Sent> commits_;
   /// Shared with the engine, which may hold replies back for longer than anybody waits.
   std::shared_ptr<std::map<int, Done>> in_store_ = std::make_shared<std::map<int, Done>>();
@@ -74,22 +91,32 @@ class SlowEngine final : public store::Engine {
 
 /// The store and what all servers share.
 struct SharedStore {
-  explicit SharedStore(const Cluster& cluster);
+  /// `backend` may be null.
+  SharedStore(const Ranges& ranges, Backend* backend);
 
   void Put(const std::string& key, const std::string& value);
+  store::Engine& At(size_t replica) { return backend != nullptr ? backend->At(replica) : *memory; }
 
   const registry::Kinds kinds;
   const state::Resources resources = kinds.MakeResources();
   base::ManualClock clock;
   base::Logger log{{.sink = [](std::string_view) {}}, clock};
   store::Fault fault = store::Fault::kNone;  // Of the next commit.
-  std::unique_ptr<store::MemoryEngine> engine;
+  Backend* const backend;
+  int64_t last_put = 0;                         // The revision.
+  std::unique_ptr<store::MemoryEngine> memory;  // Null: there is a backend.
 };
 
 /// One server. What it is made of goes in the right order when it ends.
 class Server {
  public:
-  Server(SharedStore& shared, const registry::Gates& gates, bool alone, uint64_t seed);
+  struct Options {
+    registry::Gates gates = {};
+    size_t replica = 0;
+    bool alone = true;
+    uint64_t seed = 0;
+  };
+  Server(SharedStore& shared, const Options& options);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -97,16 +124,16 @@ class Server {
   SlowEngine& Engine() { return engine_; }
   registry::Registry& Registry() { return *registry_; }
   state::Follower& Follower() { return *follower_; }
-  const commit::Sequencer& Sequencer() const { return *sequencer_; }
+  commit::Sequencer& Sequencer() { return *sequencer_; }
+  commit::Allocations& Allocations() { return allocations_; }
   const registry::Gates& Gates() const { return gates_; }
-  bool HasBand(PoolOf pool) const {
-    return pool == PoolOf::kPorts ? gates_.static_ports : gates_.static_ips;
-  }
 
-  /// Empty: its indexes say what the records say.
-  std::string CheckIndexes(const World& world, const Cluster& cluster) const;
+  /// Empty: its indexes say what the store says.
+  std::string CheckIndexes(const World& world) const;
 
  private:
+  std::string CheckRange(const commit::Allocations::RangeState& state, const World& world) const;
+
   const registry::Gates gates_;
   SlowEngine engine_;
   commit::Allocations allocations_;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "codec/read.h"
-#include "codec/storage.h"
 
 namespace berth::model {
 namespace {
@@ -15,7 +14,6 @@ namespace {
 using codec::Value;
 
 constexpr std::string_view kTypes[] = {"ClusterIP", "NodePort", "LoadBalancer", "ExternalName"};
-constexpr std::string_view kChosen = "internal.allocation.berth.io/chosen";
 
 codec::Array Strings(const auto& texts) { return {texts.begin(), texts.end()}; }
 
@@ -33,36 +31,6 @@ Value PortValue(const Port& port) {
   if (!port.name.empty()) object.Set("name", port.name);
   if (port.node != 0) object.Set("nodePort", port.node);
   return object;
-}
-
-/// The last part of a key.
-std::string NameIn(const std::string& key) { return key.substr(key.rfind('/') + 1); }
-
-Record RecordOf(const Value& object) {
-  if (codec::HasAt(object, "spec", "parentRef")) {
-    return {.name_space = std::string(codec::StringAt(object, "spec", "parentRef", "namespace")),
-            .name = std::string(codec::StringAt(object, "spec", "parentRef", "name")),
-            .chosen = std::string(codec::StringAt(object, "metadata", "annotations", kChosen))};
-  }
-  std::string chosen(codec::StringAt(object, "status", "chosen"));
-  if (!chosen.empty()) chosen[0] = static_cast<char>(chosen[0] - 'A' + 'a');
-  return {.name_space = std::string(codec::StringAt(object, "status", "service", "namespace")),
-          .name = std::string(codec::StringAt(object, "status", "service", "name")),
-          .uid = std::string(codec::StringAt(object, "status", "service", "uid")),
-          .chosen = std::move(chosen),
-          .purpose = std::string(codec::StringAt(object, "status", "purpose"))};
-}
-
-void AddAddresses(Pool& pool, std::string_view prefix, bool hexadecimal, int64_t last) {
-  for (int64_t i = 1; i <= last; ++i) {
-    pool.values.push_back(hexadecimal ? fmt::format("{}{:x}", prefix, i)
-                                      : fmt::format("{}{}", prefix, i));
-  }
-}
-
-size_t BandSize(int64_t total, int64_t part) {
-  if (total <= 16) return 0;
-  return static_cast<size_t>(std::clamp<int64_t>(total / part, 16, part == 16 ? 256 : 128));
 }
 
 }  // namespace
@@ -152,13 +120,15 @@ Service FromValue(const Value& object) {
   return service;
 }
 
-bool Pool::Has(const std::string& value) const {
-  return std::ranges::find(values, value) != values.end();
-}
-
-bool Pool::IsStatic(const std::string& value, bool has_band) const {
-  const auto found = std::ranges::find(values, value);
-  return has_band && found != values.end() && static_cast<size_t>(found - values.begin()) < band;
+std::string ToText(const Record& record) {
+  static constexpr std::string_view kStates[] = {"allocated", "reserved", "pending", "cooling"};
+  std::string text = fmt::format("{} {}/{} {} {}", kStates[static_cast<size_t>(record.state)],
+                                 record.name_space, record.name, record.chosen, record.purpose);
+  if (record.by_hand) text += " by hand";
+  if (!record.uses.empty()) text += fmt::format(" {}", record.uses);
+  if (!record.reserved_for.empty()) text += " for " + record.reserved_for;
+  if (record.until) text += fmt::format(" until {}", *record.until);
+  return text;
 }
 
 std::vector<std::string> Ranges::Cidrs() const {
@@ -172,24 +142,17 @@ std::vector<std::string> Ranges::Cidrs() const {
 
 std::string Ranges::PortText() const { return fmt::format("{}-{}", first_port, last_port); }
 
-/// The first address of a range is nobody's, and of IPv4 neither is the last.
-Cluster::Cluster(Ranges ranges) : ranges_(std::move(ranges)) {
-  for (const std::string& family : ranges_.families) {
-    const bool v6 = family == "IPv6";
-    const int64_t size = int64_t{1} << (v6 ? 128 - ranges_.bits_v6 : 32 - ranges_.bits_v4);
-    Pool& pool = pools_[static_cast<size_t>(v6 ? PoolOf::kIpv6 : PoolOf::kIpv4)];
-    AddAddresses(pool, v6 ? "fd00::" : "10.96.0.", v6, v6 ? size - 1 : size - 2);
-    pool.band = BandSize(size, 16);
-  }
-  Pool& ports = pools_[static_cast<size_t>(PoolOf::kPorts)];
-  for (int64_t port = ranges_.first_port; port <= ranges_.last_port; ++port) {
-    ports.values.push_back(std::to_string(port));
-  }
-  ports.band = BandSize(ranges_.last_port - ranges_.first_port + 1, 32);
-}
-
-std::string FamilyOf(const std::string& address) {
-  return address.find(':') == std::string::npos ? "IPv4" : "IPv6";
+Cluster::Specs Ranges::ToSpecs() const {
+  Cluster::Specs specs;
+  const auto add = [&specs](PoolOf pool, const std::string& text, bool primary) {
+    const RangeSpec spec{
+        .name = std::string(WellKnownName(pool)), .pool = pool, .text = text, .primary = primary};
+    specs.emplace(Cluster::KeyOf(spec), spec);
+  };
+  const std::vector<std::string> cidrs = Cidrs();
+  for (size_t i = 0; i < cidrs.size(); ++i) add(PoolOfFamily(families[i]), cidrs[i], i == 0);
+  add(PoolOf::kPorts, PortText(), false);
+  return specs;
 }
 
 const StoredService* World::Find(const std::string& name) const {
@@ -197,82 +160,41 @@ const StoredService* World::Find(const std::string& name) const {
   return found == services.end() ? nullptr : found->second.get();
 }
 
-size_t World::Free(const Pool& pool) const { return FreeDynamic(pool, false); }
-
-size_t World::FreeDynamic(const Pool& pool, bool has_band) const {
-  size_t free = 0;
-  for (size_t i = has_band ? pool.band : 0; i < pool.values.size(); ++i) {
-    if (!records.contains(pool.values[i])) ++free;
-  }
-  return free;
+const Record* World::RecordOf(const std::string& value) const {
+  const auto found = records.find(value);
+  return found == records.end() ? nullptr : &found->second;
 }
 
-World Apply(const World& world, const std::vector<store::EventPtr>& events,
-            const registry::Kinds& kinds) {
-  World next = world;
-  const std::string& services = kinds.FindRow(api::kServiceKind)->prefix;
-  const std::string& addresses = kinds.FindRow(api::kIpAddressKind)->prefix;
-  const std::string& ports = kinds.FindRow(api::kNodePortKind)->prefix;
-  for (const store::EventPtr& event : events) {
-    next.revision = event->revision.value;
-    const bool is_service = event->key.starts_with(services);
-    if (!is_service && !event->key.starts_with(addresses) && !event->key.starts_with(ports)) {
-      continue;
-    }
-    const std::string name = NameIn(event->key);
-    if (event->type == store::Event::Type::kDelete) {
-      is_service ? next.services.erase(name) : next.records.erase(name);
-      continue;
-    }
-    const auto stored = codec::DecodeStored(event->value);
-    const Value object = stored ? stored->object : Value();
-    if (is_service) {
-      next.services[name] = std::make_shared<const StoredService>(
-          StoredService{.service = FromValue(object), .revision = event->revision.value});
-    } else {
-      next.records[name] = RecordOf(object);
-    }
-  }
-  return next;
+bool World::IsHeld(const std::string& value) const {
+  return form.BitmapsCount() ? taken_bits.contains(value) : records.contains(value);
 }
 
-namespace {
-
-/// What is wrong with one value of a Service; empty: nothing.
-std::string CheckValue(const World& world, const Cluster& cluster, const std::string& name,
-                       const Service& service, const std::string& value) {
-  const bool is_address = value.find_first_of(".:") != std::string::npos;
-  const Pool& pool = is_address ? cluster.Of(FamilyOf(value)) : cluster.At(PoolOf::kPorts);
-  if (!pool.Has(value)) return fmt::format("{} has {}, which is in no range", name, value);
-  const auto found = world.records.find(value);
-  if (found == world.records.end()) return fmt::format("{} of {} has no record", value, name);
-  const Record& record = found->second;
-  if (record.name_space != "shop" || record.name != name) {
-    return fmt::format("{} of {} is recorded for {}/{}", value, name, record.name_space,
-                       record.name);
-  }
-  if (record.chosen.empty()) return fmt::format("{} of {} is a person's", value, name);
-  if (is_address || record.uid == service.uid) return "";
-  return fmt::format("{} of {} is recorded for another uid, {}", value, name, record.uid);
+size_t World::Pickable(PoolOf pool, bool has_band) const {
+  size_t count = 0;
+  for (const std::string& value : cluster->Values(pool)) count += IsPickable(value, has_band);
+  return count;
 }
 
-}  // namespace
+size_t World::FreeDynamic(const Range& range, bool has_band) const {
+  return static_cast<size_t>(std::ranges::count_if(range.values(), [&](const std::string& value) {
+    return range.Gives(value) && !range.IsStatic(value, has_band) && !IsHeld(value);
+  }));
+}
 
-std::string CheckWorld(const World& world, const Cluster& cluster) {
-  std::map<std::string, std::string> owners;
-  for (const auto& [name, stored] : world.services) {
-    for (const std::string& value : stored->service.Held()) {
-      const auto [owner, first] = owners.emplace(value, name);
-      if (!first) return fmt::format("{} and {} both have {}", owner->second, name, value);
-      std::string wrong = CheckValue(world, cluster, name, stored->service, value);
-      if (!wrong.empty()) return wrong;
-    }
+size_t World::Pickable(const Range& range, bool has_band) const {
+  return static_cast<size_t>(std::ranges::count_if(range.values(), [&](const std::string& value) {
+    return range.IsPickable(value, has_band) && !IsHeld(value);
+  }));
+}
+
+std::set<std::string> World::KeptFor(const std::string& name, PoolOf pool) const {
+  std::set<std::string> kept;
+  if (form.BitmapsCount()) return kept;
+  for (const auto& [value, record] : records) {
+    if (record.reserved_for != name || record.state == Record::State::kAllocated) continue;
+    if (PoolOfValue(value) == pool && cluster->Gives(value)) kept.insert(value);
   }
-  for (const auto& [value, record] : world.records) {
-    if (record.chosen.empty() || owners.contains(value)) continue;
-    return fmt::format("{} is recorded for {}, which does not have it", value, record.name);
-  }
-  return "";
+  return kept;
 }
 
 }  // namespace berth::model

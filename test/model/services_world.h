@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "codec/value.h"
+#include "commit/allocation_form.h"
+#include "model/services_ranges.h"
 #include "registry/kinds.h"
 #include "store/types.h"
 
@@ -75,31 +77,26 @@ std::string ToText(const Service& service);
 void WriteInto(codec::Value& object, const Service& service);
 Service FromValue(const codec::Value& object);
 
-/// Who a value belongs to. `chosen` is empty when a person made it.
+/// The record of a value: who has it, or for whom it is kept.
 struct Record {
-  std::string name_space = {};
+  enum class State : uint8_t { kAllocated, kReserved, kPending, kCooling };
+
+  State state = State::kReserved;
+  std::string name_space = {};  // Of the Service, or of what a person says instead.
   std::string name = {};
   std::string uid = {};
   std::string chosen = {};
-  std::string purpose = {};
+  std::string purpose = {};           // Of a port, and
+  std::set<std::string> uses = {};    // which ports of the Service it is for.
+  bool by_hand = false;               // Made through networking.k8s.io.
+  std::string reserved_for = {};      // The name of a Service; also while that has it.
+  std::optional<int64_t> until = {};  // Of one that is held or cools down: seconds.
 
   bool operator==(const Record&) const = default;
 };
+std::string ToText(const Record& record);
 
-/// The values of one kind that can be given out, in order; the first `band` of them are kept for
-/// those who ask for them.
-struct Pool {
-  std::vector<std::string> values;
-  size_t band = 0;
-
-  bool Has(const std::string& value) const;
-  bool IsStatic(const std::string& value, bool has_band) const;
-};
-
-enum class PoolOf : uint8_t { kIpv4, kIpv6, kPorts };
-inline constexpr PoolOf kAllPools[] = {PoolOf::kIpv4, PoolOf::kIpv6, PoolOf::kPorts};
-
-/// The ranges of a run. A /27 is 27, a /123 is 123; 0: there is none.
+/// The ranges that a run begins with. A /27 is 27, a /123 is 123.
 struct Ranges {
   std::vector<std::string> families = {};  // The default one first.
   int bits_v4 = 27;
@@ -109,24 +106,20 @@ struct Ranges {
 
   std::vector<std::string> Cidrs() const;
   std::string PortText() const;
+  Cluster::Specs ToSpecs() const;
 };
 
-class Cluster {
- public:
-  explicit Cluster(Ranges ranges);
+/// In which form the store keeps allocations.
+struct Form {
+  commit::AllocationForm form = commit::AllocationForm::kRecords;
+  bool removing = false;
 
-  const Ranges& ranges() const { return ranges_; }
-  const Pool& At(PoolOf pool) const { return pools_[static_cast<size_t>(pool)]; }
-  const Pool& Of(const std::string& family) const {
-    return At(family == "IPv6" ? PoolOf::kIpv6 : PoolOf::kIpv4);
-  }
+  bool BitmapsCount() const { return commit::BitmapsCount(form); }
+  /// Whether records and ranges can be written.
+  bool IsRecords() const { return form == commit::AllocationForm::kRecords; }
 
- private:
-  Ranges ranges_;
-  Pool pools_[3];
+  bool operator==(const Form&) const = default;
 };
-
-std::string FamilyOf(const std::string& address);
 
 struct StoredService {
   Service service = {};
@@ -136,12 +129,28 @@ struct StoredService {
 struct World {
   std::map<std::string, std::shared_ptr<const StoredService>> services;  // By name.
   std::map<std::string, Record> records;                                 // By value.
+  std::shared_ptr<const Cluster> cluster = std::make_shared<const Cluster>();
+  std::set<std::string> cidrs;  // Of the ServiceCIDR `kubernetes`.
+  std::set<PoolOf> closed;      // Pools whose fence is closed.
+  Form form;
+  std::map<std::string, std::set<std::string>> bits;  // By the key of the bitmap.
+  std::set<std::string> taken_bits;                   // Of all of them.
   int64_t revision = 0;
 
   const StoredService* Find(const std::string& name) const;
-  size_t Free(const Pool& pool) const;
-  /// Of those that are given to who does not ask for one.
-  size_t FreeDynamic(const Pool& pool, bool has_band) const;
+  const Record* RecordOf(const std::string& value) const;
+  /// Whether somebody has the value, or it is kept or left alone.
+  bool IsHeld(const std::string& value) const;
+  /// Whether it can be given to a Service that does not ask for it.
+  bool IsPickable(const std::string& value, bool has_band) const {
+    return !IsHeld(value) && cluster->IsPickable(value, has_band);
+  }
+  size_t Pickable(PoolOf pool, bool has_band) const;
+  /// Of one range, without its static band and with it.
+  size_t FreeDynamic(const Range& range, bool has_band) const;
+  size_t Pickable(const Range& range, bool has_band) const;
+  /// Values of the pool that are kept for the Service and can be had.
+  std::set<std::string> KeptFor(const std::string& name, PoolOf pool) const;
 };
 using WorldPtr = std::shared_ptr<const World>;
 
@@ -149,8 +158,8 @@ using WorldPtr = std::shared_ptr<const World>;
 World Apply(const World& world, const std::vector<store::EventPtr>& events,
             const registry::Kinds& kinds);
 
-/// Empty: each value of a Service has one record that names it, each record that was made for a
-/// Service has one Service, and nothing is outside its range.
-std::string CheckWorld(const World& world, const Cluster& cluster);
+/// Empty: each value of a Service has one record that names it (or a bit, where bitmaps count),
+/// each record says the truth, nothing is outside of all ranges, and one range is primary.
+std::string CheckWorld(const World& world);
 
 }  // namespace berth::model
