@@ -206,9 +206,12 @@ class Allocations final : public state::Listener {
     bool leaving = false;
     bool overlaps = false;  // It has values that another range has.
     bool closing = false;   // Its pool is: for a moment counts are without what it may lose.
+    bool in_force = true;   // Else bitmaps have no room for it.
   };
   std::vector<RangeState> Ranges() const EXCLUDES(mutex_);
   std::vector<RangeState> Ranges(PoolId pool) const EXCLUDES(mutex_);
+  /// All, and behind them those that are not in force, of which nothing is counted.
+  std::vector<RangeState> RangesInForceOrNot() const EXCLUDES(mutex_);
   std::optional<RangeState> RangeNamed(PoolId pool, std::string_view name) const EXCLUDES(mutex_);
   /// The smallest that has the value.
   std::optional<RangeState> RangeWith(const PoolValue& value) const EXCLUDES(mutex_);
@@ -386,6 +389,7 @@ class Allocations final : public state::Listener {
   alloc::RangeObjects range_objects_ GUARDED_BY(mutex_);
   alloc::Closings closings_ GUARDED_BY(mutex_);
   std::vector<ip::Family> families_ GUARDED_BY(mutex_);
+  std::vector<RangeState> left_out_ GUARDED_BY(mutex_);
   uint64_t tables_made_ GUARDED_BY(mutex_) = 0;
   FormState form_ GUARDED_BY(mutex_);
   /// By pool, records that were seen while bitmaps count. Nobody reserves anything meanwhile.

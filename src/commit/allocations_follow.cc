@@ -52,6 +52,33 @@ Allocations::RangeState StateOf(PoolId pool, const alloc::Pool::Range& range, bo
           .closing = closing};
 }
 
+bool IsSame(const alloc::RangeRow& one, const alloc::RangeRow& other) {
+  return one.kind == other.kind && one.name == other.name && one.text == other.text;
+}
+
+/// The rows of a table that are not in what fits into bitmaps.
+std::vector<Allocations::RangeState> LeftOutOf(const alloc::RangeTable& table,
+                                               const alloc::RangeTable& fitting) {
+  std::vector<Allocations::RangeState> states;
+  for (size_t i = 0; i < kPools; ++i) {
+    for (const alloc::RangeRow& row : table.rows[i]) {
+      const auto same = [&row](const alloc::RangeRow& fits) { return IsSame(row, fits); };
+      if (std::ranges::any_of(fitting.rows[i], same)) continue;
+      states.push_back({.pool = static_cast<PoolId>(i),
+                        .name = row.name,
+                        .text = row.text,
+                        .static_band = row.layout.BandSpan(alloc::Band::kStatic),
+                        .dynamic_band = row.layout.BandSpan(alloc::Band::kDynamic),
+                        .priority = row.priority,
+                        .kind = row.kind,
+                        .open = row.open,
+                        .leaving = row.leaving,
+                        .in_force = false});
+    }
+  }
+  return states;
+}
+
 }  // namespace
 
 void Allocations::OnBatch(const std::vector<state::Change>& changes, int64_t /*revision*/) {
@@ -222,8 +249,11 @@ void Allocations::MakeTable(Calls& calls) {
   alloc::RangeTable table = alloc::MakeRangeTable(range_objects_, closings_);
   families_ = std::move(table.families);
   form_.bitmaps = nullptr;
+  left_out_.clear();
   if (WritesBitmaps(form_.form)) {
+    const alloc::RangeTable all = table;
     form_.bitmaps = std::make_shared<const alloc::PoolBitmaps>(alloc::FitIntoBitmaps(table));
+    left_out_ = LeftOutOf(all, table);
   }
   for (size_t i = 0; i < kPools; ++i) {
     PoolState& state = pools_[i];
@@ -264,6 +294,13 @@ std::vector<Allocations::RangeState> Allocations::Ranges(PoolId pool) const {
   for (const Range& range : state.pool.ranges()) {
     states.push_back(StateOf(pool, range, state.closing));
   }
+  return states;
+}
+
+std::vector<Allocations::RangeState> Allocations::RangesInForceOrNot() const {
+  std::vector<RangeState> states = Ranges();
+  base::MutexLock lock(mutex_);
+  states.insert(states.end(), left_out_.begin(), left_out_.end());
   return states;
 }
 

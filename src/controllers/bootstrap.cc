@@ -244,7 +244,7 @@ base::Result<void> EnsureCidr(const BootstrapParts& parts, const BootstrapOption
 
 /// So that it is right from the first answer on.
 base::Result<void> EnsureStatus(const BootstrapParts& parts) {
-  for (const auto& range : parts.allocations.Ranges()) {
+  for (const auto& range : parts.allocations.RangesInForceOrNot()) {
     auto due = DueStatusOf(parts.registry, *parts.follower.Current(), range, parts.clock.Now());
     if (!due) continue;
     const auto written = Wait(parts, [&](registry::Done done) {

@@ -16,6 +16,7 @@ using commit::AllocationForm;
 using registry::FormNote;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::SizeIs;
 
@@ -215,6 +216,34 @@ TEST_F(FormSwitchTest, WhatBitmapsHaveNoRoomForIsNamed) {
   const auto back = Switch(AllocationForm::kRecords);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(Records(), Held()) << "Services have kept what they had";
+}
+
+TEST_F(FormSwitchTest, WhatCoolsDownIsFreeInABitmap) {
+  Must(Create(At("allocation.berth.io/ipranges", "", ""),
+              "{'metadata':{'name':'allocator.ipv4.k8s.io'},'spec':{'range':'10.96.0.0/16',"
+              "'primary':true,'coolDownSeconds':600}}"));
+  Must(Update(At("allocation.berth.io/nodeportranges", "", "allocator.nodeport.k8s.io"),
+              "{'metadata':{'name':'allocator.nodeport.k8s.io'},'spec':{'range':'30000-32767',"
+              "'coolDownSeconds':600}}"));
+  MakeSome(5);
+  Made("old", "'type':'NodePort','clusterIP':'10.96.0.10','ports':[{'port':80,'nodePort':30009}]");
+  Must(Delete(Service("old")));
+  EXPECT_THAT(Records(), IsSupersetOf({"10.96.0.10", "30009"})) << "they cool down";
+  // Somebody asks for one of them while both forms are kept.
+  bool begun = false;
+  meanwhile_ = [this, &begun] {
+    if (Note().form != AllocationForm::kToBitmaps || std::exchange(begun, true)) return;
+    Must(Make("early", "'clusterIP':'10.96.0.10'"));
+  };
+  const auto to = Switch(AllocationForm::kBitmaps);
+  ASSERT_TRUE(to) << to.error().message;
+  EXPECT_EQ(to->left_out.total, 0u);
+  EXPECT_TRUE(begun);
+  ExpectIn(AllocationForm::kBitmaps);
+  Made("new", "'type':'NodePort','ports':[{'port':80,'nodePort':30009}]");
+  const auto back = Switch(AllocationForm::kRecords);
+  ASSERT_TRUE(back) << back.error().message;
+  ExpectIn(AllocationForm::kRecords);
 }
 
 TEST_F(FormSwitchTest, AReservationThatCameJustBeforeIsFoundAndTheSwitchTakenBack) {

@@ -73,7 +73,7 @@ void AddRecords(const RecordRows& rows, const state::Snapshot& picture, FormBloc
               fmt::format("{} {} is held for {}", what, at.Get()->Name(), info->reserved_for));
           continue;
         case commit::RecordState::kCooling:
-          Add(blockers, fmt::format("{} {} is cooling down", what, at.Get()->Name()));
+          continue;  // In a bitmap it is free, as it would be soon.
       }
     }
   }

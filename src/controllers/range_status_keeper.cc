@@ -78,7 +78,7 @@ bool RangeStatusKeeper::Work() {
     const uint64_t changes = allocations_.Changes();
     if (changes == seen_) return false;
     seen_ = changes;
-    ranges_ = allocations_.Ranges();
+    ranges_ = allocations_.RangesInForceOrNot();
   }
   WriteSome();
   due_ = ranges_.empty() ? std::max(look_, now) : now + kPause;
@@ -92,12 +92,15 @@ bool RangeStatusKeeper::WriteChanged() {
        written < kWritesAtOnce && !changed_.empty() && context_.writer.HasRoom();) {
     const auto [resource, name] = *changed_.begin();
     changed_.erase(changed_.begin());
+    bool found = false;
     for (const PoolId pool : {PoolId::kIpv4, PoolId::kIpv6, PoolId::kPorts}) {
       const bool ports = pool == PoolId::kPorts;
       if (ports != (resource == rows_.node_port_ranges->resource)) continue;
       const auto range = allocations_.RangeNamed(pool, name);
+      found = found || range;
       if (range && Write(*range, *picture)) ++written;
     }
+    if (!found) seen_ = 0;  // It is not in force, or gone: the next look tells.
     any = true;
   }
   return any;

@@ -1,9 +1,9 @@
-// Keeps the status of IPRanges and NodePortRanges what the allocator counts. One look a second, and
-// a write for each range whose status is no longer right; nothing while nothing changes. One that
-// somebody makes or changes is looked at at once, since they look too; but none is written more
-// than once a second, whichever server does it. A look at many ranges takes its time: no more than
-// 256 are written in a second, a few at once, so that those who create Services notice nothing of
-// it.
+// Keeps the status of IPRanges and NodePortRanges what the allocator counts; those that are not in
+// force, since bitmaps have no room for them, say so. One look a second, and a write for each range
+// whose status is no longer right; nothing while nothing changes. One that somebody makes or
+// changes is looked at at once, since they look too; but none is written more than once a second,
+// whichever server does it. A look at many ranges takes its time: no more than 256 are written in a
+// second, a few at once, so that those who create Services notice nothing of it.
 //
 // Threads: the controllers' one.
 #pragma once

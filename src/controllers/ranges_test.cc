@@ -6,6 +6,7 @@
 #include <string>
 
 #include "controllers/testing.h"
+#include "registry/allocation_forms.h"
 #include "registry/fences.h"
 
 namespace berth::controllers {
@@ -28,6 +29,13 @@ class RangeControllersTest : public testing::ControllersTest {
   }
   int64_t Used(const std::string& range) const {
     return codec::IntAt(*Get(Range(range)), "status", "used");
+  }
+  /// As if the store had been switched.
+  void NoteForm(commit::AllocationForm form) {
+    store_.Put(registry::kFormKey,
+               codec::EncodeStored(registry::FormObject({.form = form}, store_.clock.Now()),
+                                   api::kRangeFenceKind));
+    PumpAll();
   }
   static std::string Condition(const codec::Value& object, std::string_view type) {
     for (const codec::Value& condition : codec::ArrayAt(object, "status", "conditions")) {
@@ -93,6 +101,41 @@ TEST_F(RangeControllersTest, ACloseThatMayBeRefusedIsNoneOfTheStatus) {
   store_.Put(put.key, put.stored);
   Advance(seconds(2));
   EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "14");
+}
+
+TEST_F(RangeControllersTest, WhatBitmapsHaveNoRoomForIsNotInForce) {
+  const registry::Target ports = At("allocation.berth.io/nodeportranges", "", "web");
+  Must(Create(Range(), "{'metadata':{'name':'more'},'spec':{'range':'10.97.0.0/24'}}"));
+  Must(Create(At("allocation.berth.io/nodeportranges", "", ""),
+              "{'metadata':{'name':'web'},'spec':{'range':'80-90'}}"));
+  Serve("one", "10.97.0.3");
+  Advance(seconds(2));
+  EXPECT_EQ(Condition(*Get(Range("more")), "Ready"), "True Ready");
+  EXPECT_EQ(Used("more"), 1);
+
+  NoteForm(commit::AllocationForm::kBitmaps);
+  Advance(seconds(1));
+  const codec::Value range = *Get(Range("more"));
+  EXPECT_EQ(Condition(range, "Ready"), "False NotInForce");
+  EXPECT_EQ(Condition(range, "Exhausted"), "False NotInForce");
+  EXPECT_EQ(codec::StringAt(range, "status", "total"), "0");
+  EXPECT_EQ(codec::IntAt(range, "status", "free"), 0);
+  EXPECT_EQ(Condition(*Get(ports), "Ready"), "False NotInForce");
+  EXPECT_EQ(
+      Condition(*Get(At("allocation.berth.io/nodeportranges", "", "allocator.nodeport.k8s.io")),
+                "Ready"),
+      "True Ready")
+      << "that one has a bitmap";
+  const int64_t before = Revision();
+  Advance(seconds(1));
+  Advance(seconds(1));
+  EXPECT_EQ(Revision(), before) << "nothing has changed, nothing is written";
+
+  NoteForm(commit::AllocationForm::kRecords);
+  Advance(seconds(1));
+  EXPECT_EQ(Condition(*Get(Range("more")), "Ready"), "True Ready");
+  EXPECT_EQ(Condition(*Get(ports), "Ready"), "True Ready");
+  EXPECT_EQ(codec::StringAt(*Get(Range("more")), "status", "total"), "254");
 }
 
 TEST_F(RangeControllersTest, StatusOfManyRangesIsWrittenBitByBit) {

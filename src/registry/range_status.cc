@@ -68,7 +68,15 @@ Value Condition(const Value& range, std::string_view type, Verdict verdict, base
   return condition;
 }
 
+/// What each condition says of a range that bitmaps have no room for.
+Verdict NotInForce() {
+  return {false, "NotInForce",
+          "allocations are kept in bitmaps, which have one range of a family and one of node "
+          "ports: nothing is given out of this one"};
+}
+
 Verdict Ready(const RangeState& state, U128 usable) {
+  if (!state.in_force) return NotInForce();
   if (usable == 0) return {false, "NothingUsable", "the range has no value that can be given out"};
   if (state.leaving) return {false, "Terminating", "the range is being deleted"};
   if (!state.open)
@@ -77,13 +85,23 @@ Verdict Ready(const RangeState& state, U128 usable) {
 }
 
 Verdict Draining(const RangeState& state, U128 held) {
+  if (!state.in_force) return NotInForce();
   if (state.open || state.leaving) return {false, "InUse", "the range is not disabled"};
   if (held == 0) return {true, "Drained", "nothing of the range is in use any more"};
   return {true, "Draining",
           fmt::format("{} of its values are still in use or reserved", base::ToDecimal(held))};
 }
 
-Verdict Exhausted(U128 dynamic_free, U128 static_free, bool strict) {
+Verdict Overlapping(const RangeState& state) {
+  if (!state.in_force) return NotInForce();
+  if (!state.overlaps) return {false, "Alone", "no other range has values of it"};
+  return {true, "SharedValues", "some of its values are in another range as well"};
+}
+
+Verdict Exhausted(const RangeState& state, bool strict) {
+  if (!state.in_force) return NotInForce();
+  const U128 dynamic_free = state.in_dynamic[State::kFree];
+  const U128 static_free = state.in_static[State::kFree];
   if (dynamic_free > 0) return {false, "HasFree", "values can be drawn from the dynamic band"};
   if (strict || static_free == 0) return {true, "Exhausted", "no value can be drawn any more"};
   return {false, "StaticBandOnly",
@@ -109,11 +127,8 @@ Value RangeStatusOf(const Value& range, const RangeState& state, base::WallTime 
   };
   add("Ready", Ready(state, usable));
   add("Draining", Draining(state, used + all[State::kReserved]));
-  add("Overlapping", state.overlaps ? Verdict{true, "SharedValues",
-                                              "some of its values are in another range as well"}
-                                    : Verdict{false, "Alone", "no other range has values of it"});
-  add("Exhausted", Exhausted(state.in_dynamic[State::kFree], state.in_static[State::kFree],
-                             codec::BoolAt(range, "spec", "strict")));
+  add("Overlapping", Overlapping(state));
+  add("Exhausted", Exhausted(state, codec::BoolAt(range, "spec", "strict")));
   add("Terminating", state.leaving
                          ? Verdict{true, "Deleted", "it goes as soon as nobody holds it"}
                          : Verdict{false, "NotDeleted", "the range is not being deleted"});

@@ -14,7 +14,7 @@ import threading
 import time
 import unittest
 
-from addresses import ADDRESSES, PORTS, SERVICES, Audits, Client, held, service
+from addresses import ADDRESSES, MERGE, PORTS, SERVICES, Audits, Client, held, service
 from harness import BERTH, Case, environment, wait_for
 
 RANGES = "/registry/ranges/"
@@ -262,8 +262,13 @@ class MigrationTest(LegacyCase):
                   f"{ranges}/nodeportranges", server)
         self.made(service("a", "NodePort", clusterIP="10.97.0.9",
                           ports=[{"port": 80, "nodePort": 80}]), server=server)
+        self.done("PATCH", f"{ranges}/ipranges/allocator.ipv4.k8s.io",
+                  {"spec": {"coolDownSeconds": 600}}, MERGE, server=server)
+        self.made(service("gone"), server=server)
+        self.done("DELETE", f"{SERVICES}/gone", server=server)
         before = self.values(self.audit(server))
         ran = self.migrate("bitmaps", "--data-dir", server.data_dir, code=1)
+        self.assertNotIn("cooling", ran.stderr, "in a bitmap it is free")
         for blocker in ("range more (10.97.0.0/24) is not the only one of IPv4 addresses",
                         "range web (80) is not the only one of node ports",
                         "10.97.0.9 of Service default/a", "80 of Service default/a", "--force"):
@@ -273,6 +278,14 @@ class MigrationTest(LegacyCase):
         self.assertIn("Left out: range more", ran.stdout)
         self.assertEqual(self.values(self.services(server)), before)
 
+        def ready(path):
+            conditions = self.done("GET", f"{ranges}/{path}", server=server)["status"]["conditions"]
+            return next((each["status"], each["reason"]) for each in conditions
+                        if each["type"] == "Ready")
+        for path in ("ipranges/more", "nodeportranges/web"):
+            wait_for(lambda: ready(path) == ("False", "NotInForce"))
+        self.assertEqual(ready("ipranges/allocator.ipv4.k8s.io"), ("True", "Ready"))
+
         def told():
             events = self.done("GET", "/api/v1/namespaces/default/events", server=server)["items"]
             reasons = {each["reason"] for each in events}
@@ -280,6 +293,8 @@ class MigrationTest(LegacyCase):
         wait_for(told)
         self.migrate("records", "--data-dir", server.data_dir)
         self.assertEqual(self.values(self.audit(server)), before)
+        for path in ("ipranges/more", "nodeportranges/web"):
+            wait_for(lambda: ready(path) == ("True", "Ready"))
 
     def test_killed_in_the_middle_it_is_finished_or_taken_back(self):
         server = self.server(DUAL)
