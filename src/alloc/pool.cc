@@ -144,23 +144,27 @@ void Pool::Change(U128 value, State from, State to) {
   }
 }
 
-Outcome Pool::Take(U128 value, bool reserved_too) {
+Outcome Pool::Allows(U128 value) const {
   const auto places = segments_.Of(value);
   if (places.empty()) return Outcome::kOutOfRange;
-  const State state = Get(value);
-  if (state == State::kTaken) return Outcome::kTaken;
-  if (state == State::kReserved && !reserved_too) return Outcome::kReserved;
   Outcome outcome = Outcome::kNotOpen;
   for (const uint32_t place : places) {
     const Range& range = ranges_[place];
     if (!range.open) continue;
-    if (range.index.Get(value) != State::kExcluded) {
-      Change(value, state, State::kTaken);
-      return Outcome::kDone;
-    }
+    if (range.index.Get(value) != State::kExcluded) return Outcome::kDone;
     outcome = Outcome::kExcluded;
   }
   return outcome;
+}
+
+Outcome Pool::Take(U128 value, bool reserved_too) {
+  const Outcome allowed = Allows(value);
+  if (allowed == Outcome::kOutOfRange) return allowed;
+  const State state = Get(value);
+  if (state == State::kTaken) return Outcome::kTaken;
+  if (state == State::kReserved && !reserved_too) return Outcome::kReserved;
+  if (allowed == Outcome::kDone) Change(value, state, State::kTaken);
+  return allowed;
 }
 
 std::optional<U128> Pool::TakeAny(base::Random& random) {

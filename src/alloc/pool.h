@@ -74,6 +74,10 @@ class Pool {
   /// The same for who may have it though it is reserved.
   Outcome TakeReserved(U128 value) { return Take(value, true); }
 
+  /// What Take could come to at best, whoever asks and whoever has the value: kDone, kOutOfRange,
+  /// kNotOpen or kExcluded.
+  Outcome Allows(U128 value) const;
+
   /// Any free value. Nothing: all ranges, or that one, are full or not open.
   std::optional<U128> TakeAny(base::Random& random);
   std::optional<U128> TakeAny(base::Random& random, const Range& range);

@@ -217,6 +217,15 @@ class Allocations final : public state::Listener {
   std::optional<RangeState> RangeWith(const PoolValue& value) const EXCLUDES(mutex_);
   /// "10.96.0.0/16": of that one; empty: none has it.
   std::string RangeOf(const PoolValue& value) const EXCLUDES(mutex_);
+  /// The smallest that has the value, if not even the one that it is kept for could take it: none
+  /// that has it is open and gives it out.
+  std::optional<RangeState> RangeThatWithholds(const PoolValue& value) const EXCLUDES(mutex_);
+  /// What is kept for Services that do not have it, in ascending order.
+  struct KeptValue {
+    U128 value = 0;
+    std::string service = {};  // "namespace/name".
+  };
+  std::vector<KeptValue> KeptValues(PoolId pool) const EXCLUDES(mutex_);
   /// Whether there is a record of it, or a write takes it.
   bool IsHeld(const PoolValue& value) const EXCLUDES(mutex_);
   /// Grows with everything that changes what Ranges says.

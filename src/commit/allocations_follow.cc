@@ -325,6 +325,28 @@ std::string Allocations::RangeOf(const PoolValue& value) const {
   return range == nullptr ? std::string() : range->text;
 }
 
+std::optional<Allocations::RangeState> Allocations::RangeThatWithholds(
+    const PoolValue& value) const {
+  base::MutexLock lock(mutex_);
+  const PoolState& state = At(value.pool);
+  const Range* range = state.pool.Find(value.value);
+  if (range == nullptr || state.pool.Allows(value.value) == alloc::Outcome::kDone) {
+    return std::nullopt;
+  }
+  return StateOf(value.pool, *range, state.closing);
+}
+
+std::vector<Allocations::KeptValue> Allocations::KeptValues(PoolId pool) const {
+  base::MutexLock lock(mutex_);
+  const PoolState& state = At(pool);
+  std::vector<KeptValue> values;
+  for (const auto& [value, kept] : state.kept) {
+    if (kept.service.empty() || state.pool.Get(value) != State::kReserved) continue;
+    values.push_back({.value = value, .service = kept.service});
+  }
+  return values;
+}
+
 bool Allocations::IsHeld(const PoolValue& value) const {
   base::MutexLock lock(mutex_);
   return At(value.pool).pool.IsHeld(value.value);

@@ -15,6 +15,7 @@
 #include "registry/range_blockers.h"
 #include "registry/range_facts.h"
 #include "registry/registry.h"
+#include "registry/withheld.h"
 
 namespace berth::registry {
 namespace {
@@ -66,6 +67,7 @@ class RangeChanges::Operation {
   const std::string id;
   std::vector<PoolId> closed = {};          // Pools whose fence it has closed.
   std::optional<base::Error> verdict = {};  // It is refused, once these are open again.
+  std::optional<std::string> advice = {};   // Of the last attempt.
 };
 
 /// What a change comes to.
@@ -107,6 +109,7 @@ std::optional<commit::Refusal> RangeChanges::Complete(OperationPtr& operation,
   const RangeWorld world(rows_, gates_, *picture);
   auto effect = EffectOf(edit, world);
   if (!effect) return commit::Refusal(std::move(effect.error()));
+  operation->advice = AdviceOn(*effect);
   if (effect->pools.empty()) return std::nullopt;
   if (auto error = CheckForm(edit, options, *picture, decision)) {
     return commit::Refusal(*std::move(error));
@@ -215,6 +218,20 @@ std::optional<base::Error> RangeChanges::Blocked(const RangeEdit& edit, const Ef
     return InvalidObject(errors, *edit.row->kind, edit.name);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> RangeChanges::AdviceOn(const Effect& effect) const {
+  for (const PoolId pool : effect.pools) {
+    const auto at = static_cast<size_t>(pool);
+    auto advice = WithheldAdvice(pool, allocations_.KeptValues(pool), effect.losing[at],
+                                 effect.after.rows[at]);
+    if (advice) return advice;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> RangeChanges::AdviceOn(const OperationPtr& operation) {
+  return operation ? operation->advice : std::nullopt;
 }
 
 std::optional<commit::Refusal> RangeChanges::CloseAndCheck(const OperationPtr& operation,

@@ -52,6 +52,9 @@ class RangeChanges {
                                           const Options& options, commit::Decision& decision)
       EXCLUDES(mutex_);
 
+  /// What who made the change should hear of it; nothing: nothing, or there is no operation.
+  static std::optional<std::string> AdviceOn(const OperationPtr& operation);
+
   /// It has been answered. What it had closed and not opened is opened.
   void Finish(const OperationPtr& operation);
 
@@ -74,6 +77,7 @@ class RangeChanges {
   std::optional<commit::Refusal> CloseAndCheck(const OperationPtr& operation, const RangeEdit& edit,
                                                const Effect& effect, const Options& options,
                                                const state::Snapshot& picture);
+  std::optional<std::string> AdviceOn(const Effect& effect) const;
   void AddFences(const Effect& effect, const state::Snapshot& picture, commit::Decision& decision);
   void AddCompanions(const Effect& effect, commit::Decision& decision) EXCLUDES(mutex_);
   /// Puts the fence of one pool after the other; `again` when that is done, or one is closed.

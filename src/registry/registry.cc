@@ -289,6 +289,12 @@ void Registry::AddAdvice(const Target& target, Door door, const Value& object,
   for (std::string& text : warn(object, door)) warnings.push_back(std::move(text));
 }
 
+void Registry::AddAdvice(const Reservation& reservation, const Value& object,
+                         std::vector<std::string>& warnings) const {
+  auto advice = reservation.Advice(addresses_.GetAllocations(), object);
+  if (advice) warnings.push_back(*std::move(advice));
+}
+
 // Create.
 
 void Registry::Create(Target target, Value object, CommonOptions options, Done done) {
@@ -356,6 +362,9 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
     }
     written->kind = commit::Written::Kind::kCreated;  // Whatever it may have replaced.
     AddAdvice(creation->target, Door::kMain, creation->object, creation->warnings);
+    if (creation->reservation) {
+      AddAdvice(*creation->reservation, creation->object, creation->warnings);
+    }
     creation->done(
         Outcome{.written = *std::move(written), .warnings = std::move(creation->warnings)});
   });

@@ -133,6 +133,8 @@ class Registry {
   /// that is refused an address or a port hears of nothing else.
   static void AddAdvice(const Target& target, Door door, const codec::Value& object,
                         std::vector<std::string>& warnings);
+  void AddAdvice(const Reservation& reservation, const codec::Value& object,
+                 std::vector<std::string>& warnings) const;
   /// `hidden`: as Strategy::hide.
   commit::Decision PutDecision(const Row& row, const codec::Value& object,
                                std::string_view hidden) const;

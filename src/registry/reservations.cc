@@ -11,6 +11,7 @@
 #include "registry/errors.h"
 #include "registry/fences.h"
 #include "registry/records.h"
+#include "registry/withheld.h"
 #include "rules/allocated_address.h"
 #include "rules/node_port.h"
 #include "rules/range_spec.h"
@@ -174,6 +175,15 @@ tl::expected<Allocations::RangeState, base::Error> Reservation::FindRange(
     return invalid(reference, range->name, fmt::format("the range {}", WhyNotOpen(*range)));
   }
   return *std::move(range);
+}
+
+std::optional<std::string> Reservation::Advice(const Allocations& allocations,
+                                               const Value& object) const {
+  const bool for_somebody =
+      port_ ? codec::HasAt(object, "spec", "reservedFor") : !notes_.reserved_for.empty();
+  const auto value = ValueOf(object, port_);
+  if (!for_somebody || !value) return std::nullopt;
+  return WithheldAdvice(allocations, *value);
 }
 
 std::string Reservation::Hidden() const { return port_ ? std::string() : rules::HiddenOf(notes_); }

@@ -37,6 +37,11 @@ class Reservation {
   tl::expected<commit::Compare, commit::Refusal> Place(const Surroundings& around,
                                                        std::string_view name, codec::Value& object);
 
+  /// What who made it should hear of it, once it is placed; nothing: it can be redeemed, or is for
+  /// nobody.
+  std::optional<std::string> Advice(const commit::Allocations& allocations,
+                                    const codec::Value& object) const;
+
   /// As Strategy::hide.
   std::string Hidden() const;
 

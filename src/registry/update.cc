@@ -154,6 +154,9 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
     if (!written) return done(tl::unexpected(std::move(written.error())));
     if (change->last != nullptr) written->object = change->last;
     if (change->creates) written->kind = commit::Written::Kind::kCreated;
+    if (auto advice = ranges_.AdviceOn(change->operation)) {
+      change->warnings.push_back(*std::move(advice));
+    }
     done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
   });
 }
@@ -177,7 +180,11 @@ Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
     return tl::unexpected(*std::move(error));
   }
   const Row& row = *target.served.row;
-  if (reservation) return PutReservation(target, *reservation, object);
+  if (reservation) {
+    Decided decision = PutReservation(target, *reservation, object);
+    if (decision) AddAdvice(*reservation, object, change.warnings);
+    return decision;
+  }
   if (!row.strategy.has_addresses) {
     AddAdvice(target, change.how.door, object, change.warnings);
     return WithRanges(target, nullptr, &object, change.options, change.operation,

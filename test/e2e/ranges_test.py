@@ -158,6 +158,27 @@ class LifeTest(RangeCase):
         self.assertEqual(self.server.call("GET", f"{IP_RANGES}/old").code, 404)
         self.audit()
 
+    def test_reservations_that_nobody_can_redeem_are_told_of(self):
+        self.made(ip_range("blue", "10.7.0.0/24", excluded=["10.7.0.8/30"]), IP_RANGES)
+        told = self.server.call("POST", RESERVATIONS, reservation("10.7.0.9", "default/web"))
+        self.assertEqual(told.code, 201, told)
+        self.assertEqual(told.headers["warning"],
+                         '299 - "10.7.0.9 is excluded from the range \\"blue\\": no Service can '
+                         'take it until that changes"')
+        self.refused(422, 'excluded from the range "blue"', "POST", SERVICES,
+                     service("web", clusterIP="10.7.0.9"))
+        self.assertNotIn("warning", self.change(IP_RANGES, "blue", excluded=[]).headers)
+        told = self.change(IP_RANGES, "blue", disabled=True)
+        self.assertEqual(told.headers["warning"],
+                         '299 - "no Service can take what is reserved for it here until that '
+                         'changes: 10.7.0.9 (default/web)"')
+        told = self.server.call("POST", RESERVATIONS, reservation("10.7.0.10", "default/web"))
+        self.assertIn('10.7.0.10 lies in the range \\"blue\\", which is disabled',
+                      told.headers["warning"])
+        self.changed(IP_RANGES, "blue", disabled=False)
+        self.assertEqual(address(self.made(service("web"))), "10.7.0.9")
+        self.audit()
+
     def test_what_is_always_there_is_not_deleted(self):
         for path, name in ((IP_RANGES, V4), (PORT_RANGES, PORTS)):
             self.refused(403, "this range is always there", "DELETE", f"{path}/{name}")
