@@ -7,7 +7,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${BERTH_CCACHE})
+  # Without this ccache does not take part where there is a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${BERTH_CCACHE})
 endif()
 find_program(BERTH_MOLD mold)
 if(BERTH_MOLD)
@@ -15,12 +17,13 @@ if(BERTH_MOLD)
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
-                    -fno-omit-frame-pointer)
+                    -fno-omit-frame-pointer -pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++'s stable_sort uses what it calls deprecated itself; g++ looks for real ones.
   add_compile_options(-Wthread-safety -Wno-deprecated-declarations)
 else()
   add_compile_options(-Wno-restrict)  # g++ 12 warns of "x" + std::string, for no reason.
+  add_compile_options(--param=ggc-min-heapsize=1000000)  # KB: memory is cheaper than collecting.
 endif()
 
 find_package(fmt REQUIRED)
@@ -33,6 +36,8 @@ if(BERTH_TESTS)
   include(GoogleTest)
 endif()
 
+include(precompiled)
+
 # berth_test(<name> LABEL <fast|slow|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
 # One test program; each of its cases becomes a ctest case carrying the label. SERIAL: for tests
 # that need the machine for themselves; no other test runs beside them.
@@ -42,6 +47,9 @@ function(berth_test name)
   if(arg_LABEL STREQUAL "fast")
     # What is tested is optimized; the tests themselves need not be, and compile in half the time.
     target_compile_options(${name} PRIVATE -O0)
+    berth_precompiled(${name} fast_tests)
+  else()
+    berth_precompiled(${name} slow_tests)
   endif()
   list(TRANSFORM arg_DEPS PREPEND berth_)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main rapidcheck
@@ -58,6 +66,7 @@ function(berth_module name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
   add_library(berth_${name} STATIC ${arg_SOURCES})
   target_include_directories(berth_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  berth_precompiled(berth_${name} library)
   list(TRANSFORM arg_DEPS PREPEND berth_)
   target_link_libraries(berth_${name} PUBLIC ${arg_DEPS} ${arg_LIBS})
   if(BERTH_TESTS)

@@ -1,0 +1,43 @@
+# Precompiled headers. Much of the time of compiling a file (a third with clang, less with g++) goes
+# into the same headers of the standard library, fmt and googletest, so these are read once for each
+# set of flags. They only save time: a file includes what it uses as if there were none. clang-tidy
+# and the presets tsan and debug see the files without (BERTH_PCH=OFF). Only outside headers belong
+# here: one of ours would make every change of it a change of everything.
+
+# What about half of the files or more see anyway.
+set(outside_headers <algorithm> <array> <chrono> <functional> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
+
+# _berth_precompile(<flavour> HEADERS <header...> [OPTIONS <flag...>] [LIBS <target...>])
+function(_berth_precompile flavour)
+  cmake_parse_arguments(arg "" "" "HEADERS;OPTIONS;LIBS" ${ARGN})
+  set(source ${PROJECT_BINARY_DIR}/precompiled.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "")
+  add_library(berth_pch_${flavour} OBJECT ${source})
+  target_compile_options(berth_pch_${flavour} PRIVATE ${arg_OPTIONS})
+  target_link_libraries(berth_pch_${flavour} PRIVATE fmt::fmt tl::expected ${arg_LIBS})
+  target_precompile_headers(berth_pch_${flavour} PRIVATE ${arg_HEADERS})
+endfunction()
+
+# berth_precompiled(<target> <library|fast_tests|slow_tests>)
+# The flags of the target and of the flavour have to be the same; definitions may be added.
+function(berth_precompiled target flavour)
+  if(BERTH_PCH)
+    target_precompile_headers(${target} REUSE_FROM berth_pch_${flavour})
+  endif()
+endfunction()
+
+if(BERTH_PCH)
+  # For ccache: what is preprocessed names the precompiled header, whose content has no time in it.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  else()
+    add_compile_options(-fpch-preprocess)
+  endif()
+  _berth_precompile(library HEADERS ${outside_headers})
+  if(BERTH_TESTS)
+    set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${outside_headers})
+    _berth_precompile(fast_tests HEADERS ${test_headers} OPTIONS -O0 LIBS GTest::gmock)
+    _berth_precompile(slow_tests HEADERS ${test_headers} LIBS GTest::gmock)
+  endif()
+endif()
