@@ -33,10 +33,10 @@ std::string HumanDuration(nanoseconds duration) {
   const int64_t hrs = mins / 60;
   if (hrs < 8) return TwoUnits(hrs, 'h', mins % 60, 'm');
   if (hrs < 48) return fmt::format("{}h", hrs);
-  if (hrs < 24 * 8) return TwoUnits(hrs / 24, 'd', hrs % 24, 'h');
+  if (hrs < int64_t{24} * 8) return TwoUnits(hrs / 24, 'd', hrs % 24, 'h');
   const int64_t dys = hrs / 24;
-  if (dys < 365 * 2) return fmt::format("{}d", dys);
-  if (dys < 365 * 8) return TwoUnits(dys / 365, 'y', dys % 365, 'd');
+  if (dys < int64_t{365} * 2) return fmt::format("{}d", dys);
+  if (dys < int64_t{365} * 8) return TwoUnits(dys / 365, 'y', dys % 365, 'd');
   return fmt::format("{}y", dys / 365);
 }
 
