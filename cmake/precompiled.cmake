@@ -2,7 +2,8 @@
 # into the same headers of the standard library, fmt and googletest, so these are read once for each
 # set of flags. They only save time: a file includes what it uses as if there were none. clang-tidy
 # and the presets tsan and debug see the files without (BERTH_PCH=OFF). Only outside headers belong
-# here: one of ours would make every change of it a change of everything.
+# here: one of ours would make every change of it a change of everything. With g++ they are for what
+# is not optimized alone: else it warns of what the standard library does.
 
 # What about half of the files or more see anyway.
 set(outside_headers <algorithm> <array> <chrono> <functional> <map> <memory> <optional> <set> <span>
@@ -19,25 +20,43 @@ function(_berth_precompile flavour)
   target_precompile_headers(berth_pch_${flavour} PRIVATE ${arg_HEADERS})
 endfunction()
 
+set(flavours)
+if(BERTH_PCH)
+  if(BERTH_TESTS)
+    list(APPEND flavours fast_tests)
+  endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    list(APPEND flavours library)
+    if(BERTH_TESTS)
+      list(APPEND flavours slow_tests)
+    endif()
+  endif()
+endif()
+
 # berth_precompiled(<target> <library|fast_tests|slow_tests>)
 # The flags of the target and of the flavour have to be the same; definitions may be added.
 function(berth_precompiled target flavour)
-  if(BERTH_PCH)
+  if(flavour IN_LIST flavours)
     target_precompile_headers(${target} REUSE_FROM berth_pch_${flavour})
   endif()
 endfunction()
 
-if(BERTH_PCH)
-  # For ccache: what is preprocessed names the precompiled header, whose content has no time in it.
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
-  else()
-    add_compile_options(-fpch-preprocess)
-  endif()
+# For ccache: what is preprocessed names the precompiled header, whose content has no time in it.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  set(for_ccache "SHELL:-Xclang -fno-pch-timestamp")
+else()
+  set(for_ccache -fpch-preprocess)
+endif()
+if(flavours)
+  add_compile_options(${for_ccache})
+endif()
+set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${outside_headers})
+if("library" IN_LIST flavours)
   _berth_precompile(library HEADERS ${outside_headers})
-  if(BERTH_TESTS)
-    set(test_headers <gmock/gmock.h> <gtest/gtest.h> ${outside_headers})
-    _berth_precompile(fast_tests HEADERS ${test_headers} OPTIONS -O0 LIBS GTest::gmock)
-    _berth_precompile(slow_tests HEADERS ${test_headers} LIBS GTest::gmock)
-  endif()
+endif()
+if("fast_tests" IN_LIST flavours)
+  _berth_precompile(fast_tests HEADERS ${test_headers} OPTIONS -O0 LIBS GTest::gmock)
+endif()
+if("slow_tests" IN_LIST flavours)
+  _berth_precompile(slow_tests HEADERS ${test_headers} LIBS GTest::gmock)
 endif()
