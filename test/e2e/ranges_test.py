@@ -10,8 +10,8 @@ import unittest
 
 from addresses import MERGE, SERVICES, in_threads, node_ports, service
 from harness import Case, Server, free_ports, wait_for
-from ranges import (CIDRS, IP_RANGES, PORT_RANGES, PORTS, REPLICAS, V4, Ranges, address,
-                    annotated, inside, ip_range, port_range, reservation)
+from ranges import (CIDRS, IP_RANGES, PORT_RANGES, PORTS, REPLICAS, RESERVATIONS, V4, Ranges,
+                    address, annotated, inside, ip_range, port_range, reservation)
 
 
 class RangeCase(Ranges, Case):

@@ -1,7 +1,6 @@
 // The form that the store keeps allocations in, switched while everybody goes on.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -20,11 +19,6 @@ using commit::AllocationForm;
 /// A switch is cut off after some of its writes, now and then.
 constexpr int kCutOff = 4;  // Percent of the writes.
 constexpr int kMostSteps = 3000;
-
-bool SomeCool(const World& world) {
-  return std::ranges::any_of(
-      world.records, [](const auto& each) { return each.second.state == Record::State::kCooling; });
-}
 
 }  // namespace
 
@@ -69,13 +63,10 @@ void Run::SwitchForm(size_t replica, AllocationForm to, bool to_the_end) {
        .run = [this, replica, to_the_end](
                   commit::Write write) { return RunWrite(replica, std::move(write), to_the_end); }},
       base::SeededRandom(random_.Next()));
-  const bool cooling = to == AllocationForm::kBitmaps && Now().form.IsRecords() && SomeCool(Now());
   const auto report = the_switch.Run({.to = to});
   switching_ = std::nullopt;
   Log(fmt::format("    replica {}: {}", replica, report ? "switched" : report.error().message));
-  if (!report || !report->changed) return;
-  ++seen_.switches;
-  seen_.let_go += cooling ? 1 : 0;
+  if (report && report->changed) ++seen_.switches;
 }
 
 /// What was cut off is finished, or taken back.

@@ -142,12 +142,11 @@ TEST(ServicesFormsTest, ThereAndBackWhileRangesChange) {
     scene.switches = 20;
     scene.habits.ranges = 2 + static_cast<int>(base::Uniform(random, 4));
     scene.habits.kept = static_cast<int>(base::Uniform(random, 6));
-    scene.habits.cool_down = base::Uniform(random, 2) == 0 ? 4 : 0;
+    scene.habits.cool_down = base::Uniform(random, 3) == 0 ? 2 : 0;
     scene.habits.tidy = true;
   });
   ExpectForms(seen);
   EXPECT_TRUE(!WholeRun() || seen.switches > 3);
-  EXPECT_TRUE(!WholeRun() || seen.let_go > 1) << "what cools down stands in nobody's way";
   EXPECT_TRUE(!WholeRun() || seen.ranges > 50);
 }
 

@@ -58,7 +58,6 @@ void Seen::Add(const Seen& other) {
   cooled += other.cooled;
   expired += other.expired;
   switches += other.switches;
-  let_go += other.let_go;
 }
 
 std::string Seen::ToText() const {
@@ -66,9 +65,9 @@ std::string Seen::ToText() const {
       "{} requests, {} dry runs, {} commits, {} values taken ({} beyond the band), {} given back, "
       "{} answered from another world, {} conflicts, {} faults, {} restarts; ranges changed {} "
       "times ({} smaller), {} kept values taken, {} kept again, {} cooled, {} expired; {} merged, "
-      "{} switches ({} of what cooled down);",
+      "{} switches;",
       requests, dry_runs, commits, taken, spilled, given_back, overlapping, conflicts, faults,
-      restarts, ranges, smaller, kept_taken, kept_again, cooled, expired, merged, switches, let_go);
+      restarts, ranges, smaller, kept_taken, kept_again, cooled, expired, merged, switches);
   for (const auto& [each, count] : classes) {
     text += fmt::format(" {} {}", ClassesText(each), count);
   }

@@ -60,8 +60,7 @@ struct Seen {
   int64_t kept_again = 0;  // Given back, and
   int64_t cooled = 0;      // so many cooled down.
   int64_t expired = 0;     // Holds and cool-downs that ended.
-  int64_t switches = 0;    // Of the form, finished ones, of which
-  int64_t let_go = 0;      // so many began to lead to bitmaps while values were cooling down.
+  int64_t switches = 0;    // Of the form, finished ones.
 
   void Add(const Seen& other);
   std::string ToText() const;
