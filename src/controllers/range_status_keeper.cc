@@ -18,6 +18,16 @@ constexpr std::chrono::seconds kLookEvery{1};
 constexpr int kWritesAtOnce = 32;
 constexpr std::chrono::milliseconds kPause{125};
 
+/// Whether the range had this status before.
+bool HasStatusOf(const registry::Row& row, const state::ObjectPtr& before, const Value& range) {
+  if (before == nullptr) return false;
+  const auto old = registry::DecodeWithoutManagedFields(row, *before);
+  if (!old) return false;
+  const Value* had = old->Find("status");
+  const Value* has = range.Find("status");
+  return had != nullptr && has != nullptr && *had == *has;
+}
+
 }  // namespace
 
 std::optional<DueStatus> DueStatusOf(const registry::Registry& registry,
@@ -49,8 +59,9 @@ RangeStatusKeeper::RangeStatusKeeper(const Context& context, commit::Allocations
       due_(look_) {}
 
 /// A status that is of an older spec is one to look at. Otherwise that is what somebody wrote: this
-/// server, another one, or a person, whose word does not stay.
-void RangeStatusKeeper::OnObject(const state::ObjectPtr& now, const state::ObjectPtr& /*before*/) {
+/// server, another one, or a person, whose word does not stay. Who writes labels all the time keeps
+/// nobody from writing the status.
+void RangeStatusKeeper::OnObject(const state::ObjectPtr& now, const state::ObjectPtr& before) {
   if (now == nullptr) return;
   for (const registry::Row* row : {rows_.ip_ranges, rows_.node_port_ranges}) {
     if (now->Resource() != row->resource) continue;
@@ -58,11 +69,13 @@ void RangeStatusKeeper::OnObject(const state::ObjectPtr& now, const state::Objec
     const bool seen = object && codec::IntAt(*object, "status", "observedGeneration") ==
                                     codec::IntAt(*object, "metadata", "generation");
     RangeId id(row->resource, now->Name());
-    if (seen) {
-      written_.insert_or_assign(std::move(id), context_.clock.Steady());
-      seen_ = 0;
-    } else {
+    if (!seen) {
       changed_.insert(std::move(id));
+      continue;
+    }
+    seen_ = 0;
+    if (!HasStatusOf(*row, before, *object)) {
+      written_.insert_or_assign(std::move(id), context_.clock.Steady());
     }
   }
 }

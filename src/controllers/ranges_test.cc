@@ -71,6 +71,18 @@ TEST_F(RangeControllersTest, StatusFollowsAtMostOnceASecond) {
   EXPECT_EQ(Revision(), before) << "nothing has changed, nothing is written";
 }
 
+TEST_F(RangeControllersTest, LabelsDoNotKeepTheStatusWaiting) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Advance(seconds(2));
+  Serve("one", "10.50.0.3");
+  for (int i = 0; i < 6; ++i) {
+    Must(Update(Range("a"), "{'metadata':{'name':'a','labels':{'n':'" + std::to_string(i) +
+                                "'}},'spec':{'range':'10.50.0.0/28'}}"));
+    Advance(std::chrono::milliseconds(400));
+  }
+  EXPECT_EQ(Used("a"), 1);
+}
+
 TEST_F(RangeControllersTest, AStatusByHandDoesNotStay) {
   Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
   Advance(seconds(2));

@@ -13,6 +13,11 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 
 
+def items(body):
+    """What a list is of; its version moves on with whatever else is written."""
+    return body.partition(b'"items":')[2]
+
+
 class Curl(harness.SharedServerCase):
     def setUp(self):
         super().setUp()
@@ -140,9 +145,9 @@ class Curl(harness.SharedServerCase):
             self.assertEqual(headers["content-encoding"], "gzip")
             self.assertIn("Accept-Encoding", headers["vary"])
             self.assertLess(len(packed), len(whole) // 10)
-            self.assertEqual(gzip.decompress(packed), whole)
-            self.assertEqual(self.run_curl(flag, "-A", "tool", "--compressed",
-                                           paths=[self.services]), whole)
+            unpacked = self.run_curl(flag, "-A", "tool", "--compressed", paths=[self.services])
+            for body in (gzip.decompress(packed), unpacked):
+                self.assertEqual(items(body), items(whole))
         _, headers, _ = self.get(self.services, "-A", "tool", "-H",
                                  "Accept-Encoding: gzip;q=0, deflate, br")
         self.assertNotIn("content-encoding", headers)
