@@ -305,9 +305,11 @@ class ReadAlongTest(Story):
             self.assertEqual(each["spec"]["ipRangeRef"]["name"], V4)
             self.assertEqual(each["status"]["state"], "Allocated")
         wait_for(lambda: self.mirror(cidrs)["kubernetes"]["spec"]["cidrs"] == ["10.5.0.0/20"], 10)
-        wait_for(lambda: self.mirror(ranges)[V4]["status"]["used"] == 11, 10)
-        shown = self.mirror(ranges)[V4]
-        self.assertEqual((shown["spec"]["range"], shown["spec"]["primary"]), ("10.5.0.0/20", True))
+
+        def shown():
+            spec, status = (self.mirror(ranges)[V4][each] for each in ("spec", "status"))
+            return spec["range"], spec["primary"], status["used"]
+        wait_for(lambda: shown() == ("10.5.0.0/20", True, 11), 10)
         wait_for(lambda: self.mirror(ranges)[V4]["status"]["total"] == "4094", 10)
         self.tell(self.kubectl("get", "ipr,servicecidr,ipaddresses.allocation.berth.io"))
 
