@@ -17,8 +17,6 @@ using registry::FormNote;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 class FormSwitchTest : public registry::testing::FormsTest {
  protected:

@@ -1,8 +1,10 @@
 // What the controllers do about ranges: their status, the end of ServiceCIDRs, fences that somebody
 // left closed, and this server among the replicas.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "controllers/testing.h"
@@ -153,9 +155,9 @@ TEST_F(RangeControllersTest, WhatBitmapsHaveNoRoomForIsNotInForce) {
 TEST_F(RangeControllersTest, StatusOfManyRangesIsWrittenBitByBit) {
   constexpr int kRanges = 100;
   for (int i = 0; i < kRanges; ++i) {
-    const std::string number = std::to_string(i);
-    Must(Create(Range(), "{'metadata':{'name':'r" + number + "'},'spec':{'range':'10.50." + number +
-                             ".0/28'}}"));
+    Must(Create(
+        Range(),
+        fmt::format("{{'metadata':{{'name':'r{}'}},'spec':{{'range':'10.50.{}.0/28'}}}}", i, i)));
   }
   const auto written = [&] {
     int count = 0;

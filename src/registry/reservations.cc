@@ -104,9 +104,8 @@ tl::expected<commit::Compare, commit::Refusal> Reservation::Place(const Surround
   // It takes nothing; it tells of which fence the ranges are.
   Allocations::TicketPtr nothing_to_wait_for;
   const auto grant = around.allocations.Plan({}, {}, {}, nothing_to_wait_for);
-  const commit::Compare fence{
-      .key = FenceKey(value->pool),
-      .revision = grant ? grant->fences[static_cast<size_t>(value->pool)] : 0};
+  commit::Compare fence{.key = FenceKey(value->pool),
+                        .revision = grant ? grant->fences[static_cast<size_t>(value->pool)] : 0};
   auto range = FindRange(around.allocations, *value, name);
   if (range) {
     Fill(*range, around.now, object);

@@ -31,7 +31,7 @@ class WithheldTest : public testing::RegistryTest {
     Must(
         Create(Range(), "{'metadata':{'name':'blue'},'spec':{'range':'10.7.0.0/24'" + more + "}}"));
   }
-  base::Result<Outcome> ChangeBlue(const std::string& more, CommonOptions options = {}) {
+  base::Result<Outcome> ChangeBlue(const std::string& more, const CommonOptions& options = {}) {
     return Update(Range("blue"),
                   "{'metadata':{'name':'blue'},'spec':{'range':'10.7.0.0/24'" + more + "}}",
                   Door::kMain, options);
