@@ -1,4 +1,4 @@
-# Compiler settings, dependencies and the two functions every module uses.
+# Compiler settings, dependencies and the functions that every module uses.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -7,7 +7,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 find_program(BERTH_CCACHE ccache)
 if(BERTH_CCACHE)
-  # Without this ccache does not take part where there is a precompiled header.
+  # Without this, ccache does not cache files that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros ${BERTH_CCACHE})
 endif()
@@ -19,11 +19,21 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Werror
                     -fno-omit-frame-pointer -pthread)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # libstdc++'s stable_sort uses what it calls deprecated itself; g++ looks for real ones.
+  # libstdc++'s stable_sort uses a function that libstdc++ deprecates. g++ still finds deprecated
+  # uses in our code.
   add_compile_options(-Wthread-safety -Wno-deprecated-declarations)
 else()
-  add_compile_options(-Wno-restrict)  # g++ 12 warns of "x" + std::string, for no reason.
-  add_compile_options(--param=ggc-min-heapsize=1000000)  # KB: memory is cheaper than collecting.
+  add_compile_options(-Wno-restrict)  # g++ 12 warns about "x" + std::string without reason.
+  add_compile_options(--param=ggc-min-heapsize=1000000)  # In KB. Memory is cheaper than collecting.
+endif()
+
+# Compiles the files of a target together. Most of the time of a first build goes into headers,
+# which are then parsed once for all files. Names that are local to a file must then differ within
+# its target.
+set(CMAKE_UNITY_BUILD ${BERTH_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 0)
+if(BERTH_UNITY AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options(-Wno-subobject-linkage)  # It treats every included file as a header.
 endif()
 
 find_package(fmt REQUIRED)
@@ -38,17 +48,27 @@ endif()
 
 include(precompiled)
 
-# berth_test(<name> LABEL <fast|slow|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
-# One test program; each of its cases becomes a ctest case carrying the label. SERIAL: for tests
-# that need the machine for themselves; no other test runs beside them.
+# berth_test_library(<target>)
+# Configures a library that only tests link. The code under test is optimized like the product.
+# Models, checkers and clients need not be, and compile in three quarters of the time.
+function(berth_test_library target)
+  target_compile_options(${target} PRIVATE -O1)
+  berth_precompiled(${target} library)
+endfunction()
+
+# berth_test(<name> LABEL <fast|slow|long|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
+# Adds one test program. Each of its cases becomes a ctest case with the label. SERIAL is for tests
+# that need the machine for themselves: no other test runs at the same time.
 function(berth_test name)
   cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   if(arg_LABEL STREQUAL "fast")
-    # What is tested is optimized; the tests themselves need not be, and compile in half the time.
+    # The code under test is optimized. The tests themselves need not be, and compile in half the
+    # time.
     target_compile_options(${name} PRIVATE -O0)
     berth_precompiled(${name} fast_tests)
   else()
+    target_compile_options(${name} PRIVATE -O1)  # See berth_test_library.
     berth_precompiled(${name} slow_tests)
   endif()
   list(TRANSFORM arg_DEPS PREPEND berth_)
@@ -58,12 +78,14 @@ function(berth_test name)
                        RUN_SERIAL ${arg_SERIAL} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
 endfunction()
 
-# berth_module(<name> SOURCES <file...> [DEPS <module...>] [LIBS <target...>])
-# A folder of src/. DEPS are the layers it may see (checked by tools/check_layers.py as well);
-# LIBS are outside libraries. Tests beside the sources are found by name:
+# berth_module(<name> SOURCES <file...> [DEPS <module...>] [LIBS <target...>]
+#              [TEST_DEPS <module...>])
+# Adds the library of a folder of src/. DEPS are the layers that it may use (tools/check_layers.py
+# checks that too), LIBS are external libraries, and TEST_DEPS are modules that only its tests use.
+# Tests in the same folder are found by name:
 # *_slow_test.cc are labelled slow, every other *_test.cc fast.
 function(berth_module name)
-  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LIBS;TEST_DEPS" ${ARGN})
   add_library(berth_${name} STATIC ${arg_SOURCES})
   target_include_directories(berth_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   berth_precompiled(berth_${name} library)
@@ -79,7 +101,7 @@ function(berth_module name)
         if(label STREQUAL "slow")
           set(program ${name}_slow_test)
         endif()
-        berth_test(${program} LABEL ${label} SOURCES ${${label}} DEPS ${name})
+        berth_test(${program} LABEL ${label} SOURCES ${${label}} DEPS ${name} ${arg_TEST_DEPS})
       endif()
     endforeach()
   endif()

@@ -1,11 +1,11 @@
 # Precompiled headers. Much of the time of compiling a file (a third with clang, less with g++) goes
-# into the same headers of the standard library, fmt and googletest, so these are read once for each
-# set of flags. They only save time: a file includes what it uses as if there were none. clang-tidy
-# and the presets tsan and debug see the files without (BERTH_PCH=OFF). Only outside headers belong
-# here: one of ours would make every change of it a change of everything. With g++ they are for what
-# is not optimized alone: else it warns of what the standard library does.
+# into the same headers of the standard library, fmt and googletest, so these are parsed once for
+# each set of flags. They only save time: each file still includes what it uses. clang-tidy and the
+# presets tsan and debug compile without them (BERTH_PCH=OFF). Only external headers belong here,
+# because a change of one of our headers would recompile everything. With g++ they are used only for
+# code that is not optimized, because otherwise g++ warns about the standard library itself.
 
-# What about half of the files or more see anyway.
+# Headers that about half of the files or more include anyway.
 set(outside_headers <algorithm> <array> <chrono> <functional> <map> <memory> <optional> <set> <span>
     <string> <string_view> <utility> <variant> <vector> <fmt/format.h> <tl/expected.hpp>)
 
@@ -34,14 +34,16 @@ if(BERTH_PCH)
 endif()
 
 # berth_precompiled(<target> <library|fast_tests|slow_tests>)
-# The flags of the target and of the flavour have to be the same; definitions may be added.
+# Uses the precompiled headers of a flavour for a target. Both must have the same flags. The target
+# may have additional definitions.
 function(berth_precompiled target flavour)
   if(flavour IN_LIST flavours)
     target_precompile_headers(${target} REUSE_FROM berth_pch_${flavour})
   endif()
 endfunction()
 
-# For ccache: what is preprocessed names the precompiled header, whose content has no time in it.
+# For ccache: the preprocessed text names the precompiled header, which must not contain a
+# timestamp.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(for_ccache "SHELL:-Xclang -fno-pch-timestamp")
 else()
@@ -58,5 +60,5 @@ if("fast_tests" IN_LIST flavours)
   _berth_precompile(fast_tests HEADERS ${test_headers} OPTIONS -O0 LIBS GTest::gmock)
 endif()
 if("slow_tests" IN_LIST flavours)
-  _berth_precompile(slow_tests HEADERS ${test_headers} LIBS GTest::gmock)
+  _berth_precompile(slow_tests HEADERS ${test_headers} OPTIONS -O1 LIBS GTest::gmock)
 endif()

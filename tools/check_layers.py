@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Fails when a file includes what its layer may not.
+"""Fails if a file includes something that its layer may not include.
 
 The rules are in src/layers.txt. Usage: check_layers.py [ROOT]; exits 1 and names each offending
-line, or prints how many files are fine.
+line, or prints the number of checked files.
 """
 import pathlib
 import re
@@ -30,7 +30,7 @@ def read_rules(path):
 
 
 def layer_of(path, layers):
-    """The longest listed folder that holds a path such as 'store/rocks/engine.h'."""
+    """Returns the longest listed folder that contains a path such as 'store/rocks/engine.h'."""
     folder = path.rpartition("/")[0]
     while folder and folder not in layers:
         folder = folder.rpartition("/")[0]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Line coverage per folder from a run of the coverage build.
+"""Prints line coverage per folder from a run of the coverage build.
 
-Usage: coverage.py BUILD_DIR [--require FOLDER=PERCENT]...; exits 1 when a folder is below its bar.
+Usage: coverage.py BUILD_DIR [--require FOLDER=PERCENT]...; exits 1 if a folder is below its bar.
 Tests themselves are not counted.
 """
 import argparse
