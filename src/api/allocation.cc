@@ -9,20 +9,20 @@ extern const Message kRangeBands;
 
 namespace {
 
-constexpr std::array<ListKey, 1> kTypeKey = {{{.name = "type"}}};
-
 constexpr FieldTable kRangeReferenceFields(std::to_array<Field>({
     {.name = "apiGroup",
-     .description =
-         "The API group of the range: allocation.berth.io, or networking.k8s.io of a ServiceCIDR."},
-    {.name = "kind", .description = "Its kind: IPRange, NodePortRange or ServiceCIDR."},
-    {.name = "name", .required = true, .description = "Its name."},
+     .description = "The API group of the range: allocation.berth.io, or networking.k8s.io for a "
+                    "ServiceCIDR."},
+    {.name = "kind",
+     .description = "The kind of the range: IPRange, NodePortRange or ServiceCIDR."},
+    {.name = "name", .required = true, .description = "The name of the range."},
 }));
 
 constexpr FieldTable kServiceReferenceFields(std::to_array<Field>({
     {.name = "namespace", .required = true, .description = "The namespace of the Service."},
-    {.name = "name", .required = true, .description = "Its name."},
-    {.name = "uid", .description = "Its uid, which tells it from another one of the same name."},
+    {.name = "name", .required = true, .description = "The name of the Service."},
+    {.name = "uid",
+     .description = "The uid of the Service, which distinguishes it from others of the same name."},
 }));
 
 constexpr FieldTable kServiceNameFields(std::to_array<Field>({
@@ -33,20 +33,20 @@ constexpr FieldTable kServiceNameFields(std::to_array<Field>({
     {.name = "name",
      .presence = Presence::kAlways,
      .required = true,
-     .description = "Its name. There need not be a Service of that name yet."},
+     .description = "The name of the Service, which need not exist yet."},
 }));
 
 constexpr FieldTable kRangeBandFields(std::to_array<Field>({
     {.name = "first", .description = "The first address or port of the band."},
-    {.name = "last", .description = "The last one; it belongs to the band."},
+    {.name = "last", .description = "The last address or port of the band."},
     {.name = "free",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of the band are free."},
+     .description = "The number of free values in the band."},
     {.name = "used",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of the band Services have."},
+     .description = "The number of values in the band that Services have."},
 }));
 
 constexpr FieldTable kRangeBandsFields(std::to_array<Field>({
@@ -55,39 +55,39 @@ constexpr FieldTable kRangeBandsFields(std::to_array<Field>({
      .presence = Presence::kOmitNil,
      .message = &kRangeBand,
      .description = "The lower part, kept for Services that ask for a certain value. The server "
-                    "draws from it only when the other part has nothing left, and never if "
-                    "spec.strict is set. Absent if there is no such part."},
+                    "chooses from it only when the upper part is exhausted, and never if "
+                    "spec.strict is set. Absent if the range has no such part."},
     {.name = "dynamic",
      .type = Type::kMessage,
      .presence = Presence::kOmitNil,
      .message = &kRangeBand,
-     .description = "The upper part, from which the server draws. Absent if the lower part is the "
-                    "whole range."},
+     .description = "The upper part, from which the server chooses. Absent if the lower part is "
+                    "the whole range."},
 }));
 
 constexpr FieldTable kRangeStatusFields(std::to_array<Field>({
     {.name = "total",
-     .description = "How many values the range has to give out: all but network and broadcast "
-                    "addresses and what is excluded. A decimal number as text, since an IPv6 range "
-                    "can have more than fit into a number of 64 bits."},
+     .description = "The number of values that the range can allocate: all except network and "
+                    "broadcast addresses and excluded values. A decimal number as text, because an "
+                    "IPv6 range can have more values than a 64-bit number can count."},
     {.name = "free",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of them are neither used nor reserved nor cooling down; "
-                    "9223372036854775807 also if there are more than that."},
+     .description = "The number of values that are not used, reserved or cooling down. It is "
+                    "9223372036854775807 if there are more than that."},
     {.name = "used",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of them Services have."},
+     .description = "The number of values that Services have."},
     {.name = "reserved",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of them nobody may take, or only a certain Service that does not "
-                    "have them at present."},
+     .description = "The number of values that no Service may use, or only a certain Service that "
+                    "does not have them at present."},
     {.name = "cooling",
      .type = Type::kInt64,
      .presence = Presence::kOmitNil,
-     .description = "How many of them were given back less than spec.coolDownSeconds ago."},
+     .description = "The number of values that were released less than spec.coolDownSeconds ago."},
     {.name = "bands",
      .type = Type::kMessage,
      .presence = Presence::kOmitNil,
@@ -98,16 +98,16 @@ constexpr FieldTable kRangeStatusFields(std::to_array<Field>({
      .shape = Shape::kList,
      .message = &kCondition,
      .list_kind = ListKind::kMap,
-     .list_keys = kTypeKey,
+     .list_keys = kConditionKey,
      .patch_merge_key = "type",
      .patch_strategy = "merge",
-     .description = "The present state, aspect by aspect. Ready: values are given from it. "
-                    "Draining: it is disabled and Services still have values of it. Overlapping: "
-                    "another range has some of its values too. Exhausted: nothing is free. "
-                    "Terminating: it was deleted and goes once nothing of it is in use."},
+     .description = "The current state. Ready: values are allocated from the range. Draining: it "
+                    "is disabled, and Services still have values from it. Overlapping: another "
+                    "range has some of its values too. Exhausted: no value is free. Terminating: "
+                    "it was deleted, and is removed when none of its values is in use any more."},
     {.name = "observedGeneration",
      .type = Type::kInt64,
-     .description = "The metadata.generation that the rest of the status was made from."},
+     .description = "The metadata.generation that the rest of the status is based on."},
 }));
 
 }  // namespace
@@ -125,7 +125,7 @@ constexpr Message kServiceReference{.openapi_name = "io.berth.allocation.v1alpha
                                     .by_name = kServiceReferenceFields.by_name};
 
 constexpr Message kServiceName{.openapi_name = "io.berth.allocation.v1alpha1.ServiceName",
-                               .description = "Names a Service, which may be there or not.",
+                               .description = "Names a Service, which may or may not exist.",
                                .fields = kServiceNameFields.fields,
                                .by_number = kServiceNameFields.by_number,
                                .by_name = kServiceNameFields.by_name};
@@ -136,12 +136,13 @@ constexpr Message kRangeBand{.openapi_name = "io.berth.allocation.v1alpha1.Range
                              .by_number = kRangeBandFields.by_number,
                              .by_name = kRangeBandFields.by_name};
 
-constexpr Message kRangeBands{
-    .openapi_name = "io.berth.allocation.v1alpha1.RangeBands",
-    .description = "The parts of a range, of which each serves one way of asking.",
-    .fields = kRangeBandsFields.fields,
-    .by_number = kRangeBandsFields.by_number,
-    .by_name = kRangeBandsFields.by_name};
+constexpr Message kRangeBands{.openapi_name = "io.berth.allocation.v1alpha1.RangeBands",
+                              .description =
+                                  "The parts of a range: one for Services that ask for a certain "
+                                  "value, one from which the server chooses.",
+                              .fields = kRangeBandsFields.fields,
+                              .by_number = kRangeBandsFields.by_number,
+                              .by_name = kRangeBandsFields.by_name};
 
 constexpr Message kRangeStatus{.openapi_name = "io.berth.allocation.v1alpha1.RangeStatus",
                                .description = "How full a range is, and whether it is in use.",

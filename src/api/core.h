@@ -1,4 +1,4 @@
-// The messages of the kinds themselves and what they are made of. Constants; see schema.h.
+// The messages of the kinds and of their parts. Constants; see schema.h.
 #pragma once
 
 #include "api/schema.h"
@@ -14,6 +14,11 @@ extern const Message kEvent;
 extern const Message kEventSource;
 extern const Message kObjectReference;
 extern const Message kRangeAllocation;
+extern const Message kEndpoints;
+extern const Message kNode;
+
+// discovery.k8s.io/v1
+extern const Message kEndpointSlice;
 
 // events.k8s.io/v1
 extern const Message kEventsEvent;

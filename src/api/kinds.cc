@@ -18,6 +18,8 @@ constexpr auto kReadVerbs = std::to_array<std::string_view>({"get", "list", "wat
 constexpr auto kCategoryAll = std::to_array<std::string_view>({"all"});
 constexpr auto kNs = std::to_array<std::string_view>({"ns"});
 constexpr auto kSvc = std::to_array<std::string_view>({"svc"});
+constexpr auto kEp = std::to_array<std::string_view>({"ep"});
+constexpr auto kNo = std::to_array<std::string_view>({"no"});
 constexpr auto kEv = std::to_array<std::string_view>({"ev"});
 constexpr auto kIp = std::to_array<std::string_view>({"ip"});
 constexpr auto kIpr = std::to_array<std::string_view>({"ipr"});
@@ -85,6 +87,43 @@ constexpr Kind kLeaseKind{.group = "coordination.k8s.io",
                           .verbs = kAllVerbs,
                           .message = &kLease};
 
+constexpr Kind kEndpointsKind{
+    .group = "",
+    .version = "v1",
+    .api_version = "v1",
+    .kind = "Endpoints",
+    .list_kind = "EndpointsList",
+    .plural = "endpoints",
+    .singular = "endpoints",
+    .short_names = kEp,
+    .verbs = kAllVerbs,
+    .message = &kEndpoints,
+    .deprecation = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"};
+
+constexpr Kind kEndpointSliceKind{.group = "discovery.k8s.io",
+                                  .version = "v1",
+                                  .api_version = "discovery.k8s.io/v1",
+                                  .kind = "EndpointSlice",
+                                  .list_kind = "EndpointSliceList",
+                                  .plural = "endpointslices",
+                                  .singular = "endpointslice",
+                                  .verbs = kAllVerbs,
+                                  .message = &kEndpointSlice};
+
+constexpr Kind kNodeKind{.group = "",
+                         .version = "v1",
+                         .api_version = "v1",
+                         .kind = "Node",
+                         .list_kind = "NodeList",
+                         .plural = "nodes",
+                         .singular = "node",
+                         .short_names = kNo,
+                         .verbs = kAllVerbs,
+                         .namespaced = false,
+                         .has_status = true,
+                         .has_proxy = true,
+                         .message = &kNode};
+
 constexpr Kind kServiceCidrKind{.group = "networking.k8s.io",
                                 .version = "v1",
                                 .api_version = "networking.k8s.io/v1",
@@ -108,6 +147,36 @@ constexpr Kind kIpAddressKind{.group = "networking.k8s.io",
                               .verbs = kAllVerbs,
                               .namespaced = false,
                               .message = &kIpAddress};
+
+constexpr Kind kServiceCidrBetaKind{
+    .group = "networking.k8s.io",
+    .version = "v1beta1",
+    .api_version = "networking.k8s.io/v1beta1",
+    .kind = "ServiceCIDR",
+    .list_kind = "ServiceCIDRList",
+    .plural = "servicecidrs",
+    .singular = "servicecidr",
+    .verbs = kReadVerbs,
+    .namespaced = false,
+    .listed = false,
+    .message = &kServiceCidr,
+    .deprecation =
+        "networking.k8s.io/v1beta1 ServiceCIDR is deprecated in v1.34+, unavailable in v1.37+"};
+
+constexpr Kind kIpAddressBetaKind{
+    .group = "networking.k8s.io",
+    .version = "v1beta1",
+    .api_version = "networking.k8s.io/v1beta1",
+    .kind = "IPAddress",
+    .list_kind = "IPAddressList",
+    .plural = "ipaddresses",
+    .singular = "ipaddress",
+    .verbs = kReadVerbs,
+    .namespaced = false,
+    .listed = false,
+    .message = &kIpAddress,
+    .deprecation =
+        "networking.k8s.io/v1beta1 IPAddress is deprecated in v1.34+, unavailable in v1.37+"};
 
 constexpr Kind kIpRangeKind{.group = "allocation.berth.io",
                             .version = "v1alpha1",
@@ -198,9 +267,9 @@ constexpr Kind kRangeAllocationKind{.group = "",
 namespace {
 
 constexpr auto kKinds = std::to_array<const Kind*>(
-    {&kNamespaceKind, &kServiceKind, &kEventKind, &kEventsEventKind, &kLeaseKind, &kServiceCidrKind,
-     &kIpAddressKind, &kIpRangeKind, &kAllocatedAddressKind, &kNodePortRangeKind, &kNodePortKind,
-     &kReplicaKind, &kRangeFenceKind});
+    {&kNamespaceKind, &kServiceKind, &kEventKind, &kEventsEventKind, &kLeaseKind, &kEndpointsKind,
+     &kEndpointSliceKind, &kNodeKind, &kServiceCidrKind, &kIpAddressKind, &kIpRangeKind,
+     &kAllocatedAddressKind, &kNodePortRangeKind, &kNodePortKind, &kReplicaKind, &kRangeFenceKind});
 
 }  // namespace
 

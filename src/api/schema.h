@@ -1,6 +1,6 @@
-// What a message of the API looks like, as data: codecs, patches and OpenAPI are each written once
-// and driven by these tables. Everything here is constant, made at compile time, and may be read
-// from any thread. The tables themselves are in the other files of this folder.
+// Descriptions of the API's messages as data. Codecs, patches and OpenAPI are each written once and
+// driven by these tables. Everything here is constant, made at compile time, and may be read from
+// any thread. The tables are in the other files of this folder.
 #pragma once
 
 #include <algorithm>
@@ -12,83 +12,87 @@
 
 namespace berth::api {
 
-/// What one value of a field is.
+/// The type of one value of a field.
 enum class Type : uint8_t {
   kString,
   kBool,
   kInt32,
   kInt64,
-  kTime,         // "2026-11-15T04:35:00Z": UTC, whole seconds.
-  kMicroTime,    // "2026-11-15T04:35:00.123456Z": UTC, six digits.
-  kIntOrString,  // An int32 or a string; which of them is part of the value.
-  kFieldsV1,     // A JSON object that nobody but server-side apply looks into.
+  kTime,         // UTC with whole seconds: "2026-11-15T04:35:00Z".
+  kMicroTime,    // UTC with six digits: "2026-11-15T04:35:00.123456Z".
+  kIntOrString,  // An int32 or a string; the choice is part of the value.
+  kFieldsV1,     // A JSON object that only server-side apply reads.
+  kQuantity,     // An amount with a unit: "500m", "2Gi" (codec/quantity.h).
   kMessage,
 };
 
 enum class Shape : uint8_t {
   kOne,
   kList,
-  kMap,  // From strings; the values are always strings.
+  kMap,  // The keys are strings; the values are strings or quantities.
 };
 
-/// When JSON carries a field. It says at once how protobuf does it, because both follow from the
-/// Go type: kOmitNil is a pointer, which protobuf writes if it is set; all others it writes always
+/// When JSON contains a field. This determines protobuf too, because both follow from the Go type.
+/// kOmitNil is a pointer, which protobuf writes if it is set. Protobuf always writes all others
 /// (lists and maps: one field for each entry).
 enum class Presence : uint8_t {
-  kAlways,     // With "", 0, false, {} or, for a time, null when it is not set.
-  kOmitEmpty,  // Left out when empty: "" and 0 mean not set.
-  kOmitNil,    // Left out when not set; "", 0, false and {} are values like others.
+  kAlways,     // With "", 0, false, {} or, for a time and a list, null if it is not set.
+  kOmitEmpty,  // Omitted if empty: "" and 0 mean not set.
+  kOmitNil,    // Omitted if not set; "", 0, false and {} are ordinary values.
 };
 
-/// Who owns the entries of a list in server-side apply.
+/// How server-side apply owns the entries of a list.
 enum class ListKind : uint8_t {
   kAtomic,  // The list as a whole.
-  kSet,     // Each entry, told apart by its value.
-  kMap,     // Each entry, told apart by `list_keys`.
+  kSet,     // Each entry, identified by its value.
+  kMap,     // Each entry, identified by `list_keys`.
 };
 
 struct ListKey {
   std::string_view name;
-  std::string_view default_text = {};  // What a key left out counts as; empty: it must be there.
+  std::string_view default_text = {};  // Value of a missing key. Empty if the key is required.
 };
+
+/// The key that identifies a condition of an object.
+inline constexpr std::array<ListKey, 1> kConditionKey = {{{.name = "type"}}};
 
 struct Message;
 
 struct Field {
   std::string_view name;  // In JSON.
-  uint32_t number = 0;    // In protobuf; 0 for kinds that are never written so.
+  uint32_t number = 0;    // In protobuf; 0 for kinds that are never written as protobuf.
   Type type = Type::kString;
   Shape shape = Shape::kOne;
   Presence presence = Presence::kOmitEmpty;
-  const Message* message = nullptr;  // Of type kMessage.
-  std::string_view go_type = {};     // As Go's decoder names a string type, if not just "string".
+  const Message* message = nullptr;  // For kMessage.
+  std::string_view go_type = {};     // Go's name for a string type, if not just "string".
   bool required = false;             // In OpenAPI.
-  bool atomic = false;               // A map that server-side apply takes as a whole.
-  bool keep_empty = false;           // A list: [] says something else than leaving it out.
+  bool atomic = false;               // A map that server-side apply owns as a whole.
+  bool keep_empty = false;           // A list for which [] and "not set" differ.
   ListKind list_kind = ListKind::kAtomic;
   std::span<const ListKey> list_keys = {};
-  std::string_view patch_merge_key = {};  // Strategic merge: what tells entries apart.
+  std::string_view patch_merge_key = {};  // Strategic merge: the key of an entry.
   std::string_view patch_strategy = {};   // Strategic merge: "merge", or empty for replace.
-  std::string_view default_text = {};     // JSON text of the default that OpenAPI tells.
+  std::string_view default_text = {};     // JSON text of the default in OpenAPI.
   std::string_view description = {};
 
-  /// Whether "not set" and "empty" differ.
+  /// Returns whether "not set" and "empty" differ.
   constexpr bool IsPointer() const { return presence == Presence::kOmitNil; }
 };
 
-/// No message has more; codecs keep their notes about a message in arrays of this size.
+/// The most fields of any message. Codecs use arrays of this size for data about a message.
 inline constexpr size_t kMaxFields = 32;
 
 struct Message {
   std::string_view openapi_name;  // "io.k8s.api.core.v1.ServiceSpec"
   std::string_view description;
-  std::span<const Field> fields;            // In the order in which JSON is written.
+  std::span<const Field> fields;            // In the order of JSON.
   std::span<const uint8_t> by_number = {};  // Positions in `fields`, by ascending number.
-  std::span<const uint8_t> by_name = {};    // The same by name, byte for byte.
-  bool atomic = false;                      // Server-side apply takes it as a whole.
+  std::span<const uint8_t> by_name = {};    // Positions in `fields`, by the bytes of the name.
+  bool atomic = false;                      // Server-side apply owns it as a whole.
 
-  /// Null if there is no such field. `hint` is where to look first: readers that meet fields in
-  /// the usual order pass one more than the position of the last.
+  /// Returns null if there is no such field. `hint` is the position to look at first. Readers that
+  /// expect fields in the usual order pass the position after the last one.
   const Field* Find(std::string_view name, size_t hint = 0) const {
     for (size_t i = hint; i < fields.size(); ++i) {
       if (fields[i].name == name) return &fields[i];
@@ -99,17 +103,17 @@ struct Message {
     return nullptr;
   }
 
-  /// As Find, by number.
+  /// Like Find, but by number.
   const Field* FindNumber(uint32_t number) const;
 
   size_t PositionOf(const Field& field) const {
     return static_cast<size_t>(&field - fields.data());
   }
 
-  /// "ServiceSpec"
+  /// Returns a name like "ServiceSpec".
   std::string_view Name() const;
 
-  /// "v1.ServiceSpec", as Go's decoder names it.
+  /// Returns Go's name for the type, like "v1.ServiceSpec".
   std::string_view GoType() const;
 };
 

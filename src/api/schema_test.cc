@@ -76,9 +76,12 @@ TEST(Schema, EveryFieldIsDescribedAndFitsItsShape) {
       EXPECT_EQ(field.message != nullptr, field.type == Type::kMessage);
       // kubectl explain prints one below the other.
       EXPECT_TRUE(field.message == nullptr || field.description != field.message->description);
-      EXPECT_TRUE(field.shape != Shape::kMap || field.type == Type::kString);
-      EXPECT_TRUE(field.shape == Shape::kOne || field.presence == Presence::kOmitEmpty);
-      // A message that is no pointer is a Go struct, which JSON never leaves out.
+      EXPECT_TRUE(field.shape != Shape::kMap || field.type == Type::kString ||
+                  field.type == Type::kQuantity);
+      EXPECT_TRUE(field.type != Type::kQuantity || field.shape == Shape::kMap);
+      EXPECT_TRUE(field.shape != Shape::kMap || field.presence == Presence::kOmitEmpty);
+      EXPECT_TRUE(field.shape != Shape::kList || field.presence != Presence::kOmitNil);
+      // A message that is not a pointer is a Go struct, which JSON never omits.
       if (field.type == Type::kMessage && field.shape == Shape::kOne) {
         EXPECT_NE(field.presence, Presence::kOmitEmpty);
       }

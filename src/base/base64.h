@@ -1,5 +1,5 @@
-// Bytes as text: base64 with padding, as in kubeconfigs, and its form for URLs, without. Pure
-// functions.
+// Bytes as text: base64 with padding, as in kubeconfigs, and base64url
+// without padding. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ namespace berth::base {
 std::string Base64(std::string_view bytes);
 std::string Base64Url(std::string_view bytes);
 
-/// Padding may be missing. On failure the index of the character that is wrong.
+/// Decodes `text`, whose padding may be missing. On failure, returns the
+/// index of the wrong character.
 tl::expected<std::string, size_t> FromBase64(std::string_view text);
 tl::expected<std::string, size_t> FromBase64Url(std::string_view text);
 

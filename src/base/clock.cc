@@ -8,7 +8,8 @@ SteadyTime SystemClock::Steady() const { return std::chrono::steady_clock::now()
 
 namespace {
 
-/// Every request's time is written: a format string would cost ten times as much.
+/// Writes the digits without a format string, which would cost ten times as much: every
+/// request needs the time as text.
 void PutDigits(std::string& text, size_t at, size_t count, uint64_t number) {
   for (size_t i = at + count; i-- > at; number /= 10)
     text[i] = static_cast<char>('0' + number % 10);

@@ -1,4 +1,4 @@
-// Time as something passed in. Code that needs the time takes a Clock&, so that a test or a
+// Time as an argument. Code that needs the time takes a Clock&, so that a test or a
 // simulation decides what time it is.
 #pragma once
 
@@ -10,15 +10,15 @@ namespace berth::base {
 using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
-/// Thread-safe in every implementation.
+/// Every implementation is thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
 
-  /// For people and for stored timestamps; may jump.
+  /// Returns the time for people and for stored timestamps. It may jump.
   virtual WallTime Now() const = 0;
 
-  /// For measuring and for deadlines; never goes back.
+  /// Returns the time for measurements and deadlines. It never goes back.
   virtual SteadyTime Steady() const = 0;
 };
 
@@ -28,7 +28,8 @@ class SystemClock final : public Clock {
   SteadyTime Steady() const override;
 };
 
-/// Stands still until told otherwise. Not for use from several threads while it is being moved.
+/// A clock that stands still until Advance is called. Other threads must not
+/// use the clock during Advance.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(WallTime start = {}) : now_(start) {}
@@ -46,7 +47,7 @@ class ManualClock final : public Clock {
   SteadyTime steady_{};
 };
 
-/// "2026-11-15T04:35:00.123Z": UTC, milliseconds.
+/// Returns the time in UTC with milliseconds, like "2026-11-15T04:35:00.123Z".
 std::string FormatRfc3339Millis(WallTime time);
 
 }  // namespace berth::base

@@ -1,5 +1,6 @@
-// Errors as values. An Error carries the reason Kubernetes clients branch on and the sentence the
-// user will read; the server maps it to a Status without changing either. Nothing here throws.
+// Errors as values. An Error carries the reason that Kubernetes clients branch on and
+// the sentence that the user will read. The server maps it to a Status without
+// changing either. Nothing here throws.
 #pragma once
 
 #include <optional>
@@ -32,13 +33,13 @@ enum class Reason {
   kTimeout,
 };
 
-/// The text of `Status.reason`; empty for kUnknown, as Kubernetes sends it.
+/// Returns the text of `Status.reason`. It is empty for kUnknown, as Kubernetes sends it.
 std::string_view ReasonText(Reason reason);
 
-/// The HTTP code that goes with a reason.
+/// Returns the HTTP code that goes with a reason.
 int HttpCode(Reason reason);
 
-/// One entry of `Status.details.causes`: which field, what kind of fault, what to say about it.
+/// One entry of `Status.details.causes`: the field, the kind of fault, and the message.
 struct Cause {
   std::string reason;
   std::string message;
@@ -47,12 +48,12 @@ struct Cause {
   bool operator==(const Cause&) const = default;
 };
 
-/// What `Status.details` says beyond the causes: which object the error is about, and when to try
-/// again.
+/// The rest of `Status.details`: the object that the error is about, and when
+/// the client should try again.
 struct Details {
   std::string name = {};
   std::string group = {};
-  std::string kind = {};  // The plural resource; the Kind when the object is invalid.
+  std::string kind = {};  // The plural resource, or the Kind when the object is invalid.
   std::string uid = {};
   int retry_after_seconds = 0;
 
@@ -64,14 +65,17 @@ struct Error {
   std::string message;
   std::vector<Cause> causes = {};
   std::optional<Details> details = {};
-  std::vector<std::string> warnings = {};  // What else the client should hear of what it sent.
+  std::vector<std::string> warnings = {};  // Other warnings about the request, for the client.
+  /// What a person would like to know, beyond what Kubernetes says. Only clients that show warnings
+  /// to people get it.
+  std::vector<std::string> hints = {};
 
   bool operator==(const Error&) const = default;
 };
 
-/// What is said when a bound is reached: 429, with when to try again.
+/// Returns the error of a full queue or a reached limit: 429, with the time to try again.
 Error TooManyRequests();
-/// What is said to those who wait when the server ends.
+/// Returns the error for requests that are still waiting when the server shuts down.
 Error ShuttingDown();
 
 }  // namespace berth::base

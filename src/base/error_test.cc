@@ -15,7 +15,7 @@ struct Expected {
   int code;
 };
 
-// What k8s.io/apimachinery/pkg/api/errors puts into a Status.
+// The reasons and codes that k8s.io/apimachinery/pkg/api/errors puts into a Status.
 constexpr Expected kExpected[] = {
     {"", Reason::kUnknown, 500},
     {"BadRequest", Reason::kBadRequest, 400},

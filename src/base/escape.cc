@@ -17,8 +17,8 @@ uint8_t ByteAt(std::string_view text, size_t i) {
 
 bool IsContinuation(uint8_t byte) { return (byte & 0xC0) == 0x80; }
 
-// How many bytes the sequence at the front of `text` has; 0 if it is ill-formed. The second byte's
-// narrower ranges are what keeps out overlong forms, surrogates and values above U+10FFFF.
+// Returns the length in bytes of the sequence at the front of `text`, or 0 if it is ill-formed. The
+// narrower ranges of the second byte exclude overlong forms, surrogates and values above U+10FFFF.
 size_t SequenceLength(std::string_view text) {
   const uint8_t lead = ByteAt(text, 0);
   if (lead < 0x80) return 1;
@@ -42,7 +42,7 @@ void AppendUnicodeEscape(std::string& out, unsigned code) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kHexDigits[(code >> shift) & 0xF];
 }
 
-// `byte` is ASCII and needs an escape.
+// Appends the escape of `byte`, which must be ASCII and need one.
 void AppendAsciiEscape(std::string& out, uint8_t byte) {
   switch (byte) {
     case '"':
@@ -74,7 +74,7 @@ bool IsPlainAscii(uint8_t byte) {
   return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
 }
 
-// The code of a well-formed sequence that is escaped though JSON would not ask for it; else 0.
+// Returns the code of a well-formed sequence that is escaped though JSON does not require it, or 0.
 unsigned EscapedCode(std::string_view sequence) {
   const uint8_t second = ByteAt(sequence, 1);
   if (sequence.size() == 2 && ByteAt(sequence, 0) == 0xC2 && second < 0xA0) return second;
@@ -83,7 +83,7 @@ unsigned EscapedCode(std::string_view sequence) {
   return 0;
 }
 
-// Appends one multi-byte sequence from the front of `text`; returns how many bytes it took.
+// Appends one multi-byte sequence from the front of `text`. Returns the number of bytes it took.
 size_t AppendMultiByte(std::string& out, std::string_view text) {
   const size_t length = SequenceLength(text);
   if (length == 0) {
@@ -120,7 +120,7 @@ void AppendJsonString(std::string& out, std::string_view text) {
 }
 
 void AppendJsonDouble(std::string& out, double value) {
-  // Go's choice of form: an exponent only where the digits would get long.
+  // As in Go, there is an exponent only where the digits would get long.
   const double size = std::fabs(value);
   const bool scientific = size != 0 && (size < 1e-6 || size >= 1e21);
   const auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
@@ -128,7 +128,7 @@ void AppendJsonDouble(std::string& out, double value) {
   const auto [end, error] =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format);
   const std::string_view text(buffer.data(), static_cast<size_t>(end - buffer.data()));
-  const size_t padding = text.find("e-0");  // An exponent has two digits even if it needs one.
+  const size_t padding = text.find("e-0");  // to_chars writes two digits even if one is enough.
   if (padding != std::string_view::npos) {
     out.append(text, 0, padding + 2).append(text, padding + 3);
     return;

@@ -1,6 +1,6 @@
-// Text as JSON carries it, for everything that writes JSON: the log and the codec. Works on any
-// bytes: what is not well-formed UTF-8 comes out as U+FFFD, one per offending byte, as Go does it.
-// Pure functions, safe from any thread.
+// Text as JSON carries it, for everything that writes JSON: the log and the codec. The functions
+// accept any bytes. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. Pure
+// functions, safe from any thread.
 #pragma once
 
 #include <cstddef>
@@ -9,19 +9,19 @@
 
 namespace berth::base {
 
-/// Appends `text` as a JSON string, quotes included. Besides what JSON demands, DEL, the C1
-/// controls and the Unicode line separators are escaped, so that the result is one line to every
-/// reader and cannot steer a terminal. HTML is left alone.
+/// Appends `text` as a JSON string with its quotes. Besides the characters that JSON requires to be
+/// escaped, DEL, the C1 controls and the Unicode line separators are escaped too. So the result is
+/// one line to every reader and cannot control a terminal. HTML characters are not escaped.
 void AppendJsonString(std::string& out, std::string_view text);
 
-/// Appends the shortest text that reads back as exactly `value`, which must be finite. It always
-/// has a point or an exponent, so that it reads back as a double and not as an integer.
+/// Appends the shortest text that reads back as exactly `value`, which must be finite. The text
+/// always has a point or an exponent, so that it reads back as a double and not as an integer.
 void AppendJsonDouble(std::string& out, double value);
 
-/// The offset of the first byte that is not part of well-formed UTF-8; npos if there is none.
+/// Returns the offset of the first byte that is not part of well-formed UTF-8, or npos if all are.
 size_t FindInvalidUtf8(std::string_view text);
 
-/// `text` with U+FFFD for each byte that is not part of well-formed UTF-8.
+/// Returns `text` with U+FFFD in place of each byte that is not part of well-formed UTF-8.
 std::string ToValidUtf8(std::string_view text);
 
 }  // namespace berth::base

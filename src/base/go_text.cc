@@ -13,14 +13,15 @@ namespace {
 
 constexpr size_t kNone = std::string_view::npos;
 
-/// A character of UTF-8 text; one byte that is none has `valid` unset and the byte as its value.
+/// A character of UTF-8 text. For a byte that is not part of one, `valid` is
+/// unset and `value` is the byte.
 struct Rune {
   char32_t value = 0;
   size_t size = 1;
   bool valid = true;
 };
 
-/// The first character of `text`, which must not be empty.
+/// Returns the first character of `text`, which must not be empty.
 Rune FirstRune(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   if (first < 0x80) return {.value = first};
@@ -38,7 +39,7 @@ constexpr bool IsSpace(char32_t c) {
          c == 0x3000;
 }
 
-/// What nobody would see on a screen.
+/// Returns whether a character cannot be seen on a screen.
 constexpr bool IsInvisible(char32_t c) {
   return c < ' ' || (c >= 0x7F && c <= 0xA0) || c == 0xAD || (c > ' ' && IsSpace(c)) ||
          (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
@@ -46,7 +47,7 @@ constexpr bool IsInvisible(char32_t c) {
 }
 
 void AppendEscaped(std::string& out, char32_t c) {
-  constexpr std::string_view kNames = "abtnvfr";  // Of the codes from '\a' to '\r'.
+  constexpr std::string_view kNames = "abtnvfr";  // Names of the codes from '\a' to '\r'.
   const auto code = static_cast<uint32_t>(c);
   if (c >= '\a' && c <= '\r') {
     out += {'\\', kNames[code - '\a']};

@@ -1,5 +1,5 @@
-// Text as Go's standard library treats it, where Kubernetes' behaviour and messages come from it.
-// Pure functions on any bytes.
+// Text as Go's standard library treats it, for behaviour and messages that Kubernetes takes from
+// there. Pure functions that accept any bytes.
 #pragma once
 
 #include <cstddef>
@@ -9,27 +9,28 @@
 
 namespace berth::base {
 
-/// Without white space, as Unicode defines it, at both ends: strings.TrimSpace.
+/// Returns `text` without white space, as Unicode defines it, at both ends, like strings.TrimSpace.
 std::string_view GoTrimSpace(std::string_view text);
 
-/// In double quotes as %q writes it: what nobody would see on a screen is escaped, and so are bytes
-/// that are not UTF-8. Go escapes all that Unicode does not call printable; here it is what comes
-/// along when text is pasted (controls, spaces other than ' ', directions, joiners).
+/// Returns `text` in double quotes as %q writes it. Invisible characters are escaped, and so
+/// are bytes that are not UTF-8. Go escapes everything that Unicode does not call printable.
+/// Here only what tends to come along with pasted text is escaped: controls, spaces other
+/// than ' ', directions, joiners.
 std::string GoQuoted(std::string_view text);
 
-/// A character that GoQuoted would escape because nobody would see it.
+/// An invisible character, which GoQuoted would escape.
 struct Invisible {
   char32_t value;
   size_t position;  // In bytes.
 };
 std::optional<Invisible> FirstInvisible(std::string_view text);
 
-/// Text from elsewhere made safe to print on a terminal: a '?' for whatever GoQuoted would escape
-/// because nobody would see it, U+FFFD for a byte that is not UTF-8.
+/// Makes text from elsewhere safe to print on a terminal. Each invisible character becomes '?', and
+/// each byte that is not UTF-8 becomes U+FFFD.
 std::string ToVisible(std::string_view text);
 
-/// Without whatever nobody would see, U+FFFD for a byte that is not UTF-8, and no longer than
-/// `most_bytes`: cut between characters.
+/// Returns `text` without invisible characters and with U+FFFD for each byte that is not UTF-8. The
+/// result has at most `most_bytes` bytes; it is cut between characters.
 std::string OnlyVisible(std::string_view text, size_t most_bytes);
 
 }  // namespace berth::base

@@ -23,7 +23,7 @@ TEST(GoTextTest, QuotesAsPercentQ) {
       {"日本😀", R"("日本😀")"},
       {"8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.",
        R"("8\u00a00\u0085\u00ad\u202e\u202c\u2060\u3000\ufeff.")"},
-      // Not UTF-8: lone, cut off, overlong, a surrogate, beyond the last character.
+      // Not UTF-8: a lone byte, a truncated, an overlong, a surrogate and a too large sequence.
       {"\xff\x80", R"("\xff\x80")"},
       {"\xe2\x82", R"("\xe2\x82")"},
       {"\xe2\x82z", R"("\xe2\x82z")"},

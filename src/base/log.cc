@@ -17,7 +17,7 @@ namespace berth::base {
 namespace {
 
 struct LevelNames {
-  std::string_view text;  // Padded, so that messages line up.
+  std::string_view text;  // Padded, so that messages are aligned.
   std::string_view json;
 };
 
@@ -34,7 +34,7 @@ const LevelNames& Names(LogLevel level) { return kLevelNames[static_cast<size_t>
 
 bool IsBareByte(char c) { return c > ' ' && c < 0x7F && c != '"' && c != '=' && c != '\\'; }
 
-// A word of the text form: bare where that cannot be misread.
+// Appends a word of the text form, without quotes where it cannot be misread.
 void AppendWord(std::string& out, std::string_view word, bool allow_spaces = false) {
   const bool bare = std::all_of(word.begin(), word.end(), [allow_spaces](char c) {
     return IsBareByte(c) || (allow_spaces && c == ' ');
@@ -51,7 +51,7 @@ std::string_view NonFiniteName(double value) {
   return value > 0 ? "+Inf" : "-Inf";
 }
 
-// Appends a field's value; strings go through `append_string`, which the two forms do differently.
+// Appends the value of a field. The two forms pass different functions for strings.
 template <typename AppendString>
 void AppendValue(std::string& out, const LogValue& value, AppendString append_string) {
   const LogValue::Variant& variant = value.Get();
@@ -134,13 +134,13 @@ void WriteToStderr(std::string_view line) {
   }
 }
 
-// Hands each line to the LogSink, after a word about lines that were lost before it. Only the
-// pool's one thread comes here.
+// Passes each line to the LogSink, after a warning about lines that were dropped before it. Only
+// the pool's one thread calls it.
 class ReportingSink final : public spdlog::sinks::sink {
  public:
   ReportingSink(LogFormat format, LogSink write) : format_(format), write_(std::move(write)) {}
 
-  // The pool must be set before the first line is logged, and owns the thread that reads it.
+  // Must be called before the first line is logged. The pool owns the thread that reads `pool_`.
   void SetPool(spdlog::details::thread_pool* pool) { pool_ = pool; }
 
   void log(const spdlog::details::log_msg& message) override {
@@ -166,14 +166,14 @@ class ReportingSink final : public spdlog::sinks::sink {
 
 }  // namespace
 
-// A private pool of one thread and the spdlog logger that feeds it. Neither is registered with
+// A private pool of one thread, and the spdlog logger that feeds it. Neither is registered with
 // spdlog, whose registry and default pool are global.
 class Logger::Queue {
  public:
   explicit Queue(const LogOptions& options)
       : sink_(std::make_shared<ReportingSink>(
             options.format, options.sink ? options.sink : LogSink(WriteToStderr))),
-        // With no room at all the pool could not even be told to stop.
+        // A pool with an empty queue could not even be stopped: that takes a message.
         pool_(std::make_shared<spdlog::details::thread_pool>(
             std::max<size_t>(options.queue_lines, 1), 1)),
         logger_(std::make_shared<spdlog::async_logger>(
@@ -182,8 +182,8 @@ class Logger::Queue {
     logger_->set_level(spdlog::level::trace);
   }
 
-  // The pool first: its destructor lets the thread finish what is queued and joins it, so that the
-  // thread never is the one to destroy the logger or the sink.
+  // Destroys the pool first. Its destructor lets the thread finish the queued lines and joins it,
+  // so that the thread never has to destroy the logger or the sink.
   ~Queue() { pool_.reset(); }
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;

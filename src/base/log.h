@@ -1,20 +1,23 @@
-// Structured logging: an event is a message and named fields, and comes out as exactly one line of
-// text or JSON. A Logger is made once in main and passed by reference; there is no global one.
+// Structured logging. An event is a message with named fields, and is written as
+// exactly one line of text or JSON. A Logger is created once in main and passed by
+// reference; there is no global one.
 //
 //   log.Info("listening", {{"address", addr}, {"port", 6443}});
 //
 //   2026-11-15T04:35:00.123Z INFO  listening address=127.0.0.1 port=6443
 //   {"time":"2026-11-15T04:35:00.123Z","level":"info","msg":"listening","address":...,"port":6443}
 //
-// Text: keys and values that are empty or hold spaces, quotes, '=', backslashes or anything but
-// printable ASCII are written as JSON strings; so are messages, which may hold spaces though.
-// JSON: a field called time, level or msg is written as field_time, field_level or field_msg, and
-// a field already called that gets one more `field_`. Of fields with the same key the last counts.
+// Text: keys and values are written as JSON strings if they are empty or contain
+// spaces, quotes, '=', backslashes or anything but printable ASCII. So are messages,
+// except that they may contain spaces.
+// JSON: a field called time, level or msg is written as field_time, field_level or
+// field_msg, and a field already called that gets one more `field_`. If several fields have
+// the same key, the last one counts.
 //
-// Threads: every function may be called from any thread. Logging never waits for the sink: lines
-// go through a bounded queue, and when it is full the oldest are dropped; the next line out is
-// preceded by a warning that says how many. The destructor waits until the sink has taken all.
-// Errors: a line the sink cannot take is lost; logging never fails its caller.
+// Threads: every function may be called from any thread. Logging never waits for the sink. Lines go
+// through a bounded queue; when it is full, the oldest lines are dropped, and a warning before the
+// next line says how many. The destructor waits until the sink has taken all lines.
+// Errors: a line that the sink cannot take is lost. Logging never fails for its caller.
 #pragma once
 
 #include <concepts>
@@ -34,23 +37,23 @@ namespace berth::base {
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError };
 enum class LogFormat : uint8_t { kText, kJson };
 
-/// Takes one finished line, which ends in '\n'. Called from the logger's own thread only, one call
-/// at a time. Must not throw, nor log to the same logger.
+/// Takes one finished line, which ends in '\n'. It is called only from the logger's own thread, one
+/// call at a time. It must not throw, nor log to the same logger.
 using LogSink = std::function<void(std::string_view line)>;
 
 struct LogOptions {
   LogFormat format = LogFormat::kText;
   LogLevel minimum = LogLevel::kInfo;
-  LogSink sink = nullptr;     // Standard error when empty.
-  size_t queue_lines = 4096;  // At least 1; room for them is taken up front.
+  LogSink sink = nullptr;     // Standard error if unset.
+  size_t queue_lines = 4096;  // At least 1. Memory for them is reserved up front.
 };
 
-/// What a field holds. Refers to strings without owning them: it lives as long as the log call.
+/// The value of a field. It does not own its strings, and lives as long as the log call.
 class LogValue {
  public:
   using Variant = std::variant<std::string_view, int64_t, uint64_t, bool, double>;
 
-  // Implicit, so that a field is written {"port", 6443}.
+  // The constructors are implicit, so that a field is written {"port", 6443}.
   // NOLINTBEGIN(google-explicit-constructor)
   LogValue(std::string_view text) : value_(text) {}
   LogValue(const std::string& text) : value_(std::string_view(text)) {}
@@ -84,7 +87,8 @@ class Logger {
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  /// For callers whose fields are costly to come by; the calls below check for themselves.
+  /// For callers whose fields are costly to compute. The functions below
+  /// check the level themselves.
   bool Enabled(LogLevel level) const { return level >= minimum_; }
 
   void Debug(std::string_view message, LogFields fields = {}) {

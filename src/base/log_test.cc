@@ -32,7 +32,8 @@ class LogTest : public ::testing::Test {
     return {.format = format, .sink = [this](std::string_view line) { lines_.emplace_back(line); }};
   }
 
-  // What one event looks like. The logger is gone by then, so that the line is there.
+  // Returns the line of one event. The logger is destroyed first, so that the
+  // line has been written.
   template <typename Event>
   std::string LineOf(LogFormat format, Event event) {
     lines_.clear();
@@ -159,7 +160,7 @@ TEST_F(LogTest, WritesToStandardErrorByDefault) {
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "2026-11-15T04:35:00.123Z INFO  hello n=1\n");
 }
 
-// Holds whoever comes through until it is opened; lets others wait for the first to come.
+// Blocks every caller of Pass until the gate is opened. AwaitArrival waits for the first caller.
 class Gate {
  public:
   void Pass() {
@@ -213,7 +214,7 @@ TEST_F(LogTest, DropsAreReportedAfreshEachTime) {
   {
     LogOptions options = Options(LogFormat::kJson);
     options.queue_lines = 1;
-    options.minimum = LogLevel::kError;  // The report comes all the same.
+    options.minimum = LogLevel::kError;  // The report does not depend on it.
     options.sink = [&, gate = &first](std::string_view line) mutable {
       lines_.emplace_back(line);
       gate->Pass();

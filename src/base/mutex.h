@@ -1,5 +1,5 @@
-// A mutex whose use the compiler checks: clang's -Wthread-safety knows which members a Mutex guards
-// (GUARDED_BY) and which functions need it held (REQUIRES). std::mutex carries no such knowledge.
+// A mutex whose use the compiler checks. clang's -Wthread-safety reads which members a Mutex guards
+// (GUARDED_BY) and which functions need it held (REQUIRES). std::mutex has no such annotations.
 //
 //   base::Mutex mutex_;
 //   std::deque<Job> jobs_ GUARDED_BY(mutex_);
@@ -19,7 +19,7 @@
 #define BERTH_THREAD_ATTRIBUTE(x)
 #endif
 
-// abseil's containers bring some of these along, to the same effect.
+// abseil's containers define some of these macros too, with the same meaning.
 #undef GUARDED_BY
 #undef PT_GUARDED_BY
 #undef NO_THREAD_SAFETY_ANALYSIS
@@ -50,7 +50,7 @@ class CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds a Mutex for as long as it lives; Unlock and Lock let go of it for a while in between.
+/// Holds a Mutex during its lifetime. Unlock and Lock release it for a while in between.
 class SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ACQUIRE(mutex) : mutex_(mutex) { mutex_.Lock(); }
@@ -74,7 +74,7 @@ class SCOPED_CAPABILITY MutexLock {
   bool held_ = true;
 };
 
-/// Waits may end for no reason: wait in a loop that checks what is waited for.
+/// A wait may end without a notification, so callers wait in a loop that checks their condition.
 class CondVar {
  public:
   void Wait(Mutex& mutex) REQUIRES(mutex) NO_THREAD_SAFETY_ANALYSIS {
@@ -83,7 +83,7 @@ class CondVar {
     lock.release();
   }
 
-  /// False when the time ran out.
+  /// Returns false on timeout.
   bool WaitFor(Mutex& mutex, std::chrono::nanoseconds limit)
       REQUIRES(mutex) NO_THREAD_SAFETY_ANALYSIS {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);

@@ -25,7 +25,8 @@ SeededRandom::SeededRandom(uint64_t seed) {
 
 SeededRandom SeededRandom::FromKernel() {
   uint64_t seed = 0;
-  // Eight bytes never come back short; only a signal can interrupt the wait for the kernel's pool.
+  // getrandom never returns fewer than eight bytes here. Only a signal can interrupt
+  // the wait for the kernel's pool.
   while (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
     if (errno != EINTR) std::abort();
   }
@@ -45,8 +46,8 @@ uint64_t SeededRandom::Next() {
   return result;
 }
 
-// Lemire's method: the high half of a 64x64 product is uniform once the few draws whose low half
-// falls below 2^64 mod bound are thrown away.
+// Uses Lemire's method: the high half of a 64x64 product is uniform if the few draws whose low half
+// is below 2^64 mod bound are rejected.
 uint64_t Uniform(Random& random, uint64_t bound) {
   U128 product = U128{random.Next()} * bound;
   if (Low64(product) < bound) [[unlikely]] {

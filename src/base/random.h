@@ -1,6 +1,6 @@
-// Randomness as something passed in. Production code gets a generator seeded by the kernel; tests
-// and simulations get one seeded by a number they print, so that a failing run can be repeated.
-// Good enough to spread addresses, not for secrets.
+// Randomness as an argument. Production code gets a generator seeded by the kernel. Tests and
+// simulations get one seeded by a number that they print, so that a failing run can be repeated.
+// The generators are good enough to spread addresses, but not for secrets.
 #pragma once
 
 #include <array>
@@ -11,12 +11,12 @@
 
 namespace berth::base {
 
-/// Not thread-safe: one per thread or per owner.
+/// Not thread-safe. Each thread or owner has its own.
 class Random {
  public:
   virtual ~Random() = default;
 
-  /// 64 uniformly distributed bits.
+  /// Returns 64 uniformly distributed bits.
   virtual uint64_t Next() = 0;
 };
 
@@ -25,7 +25,7 @@ class SeededRandom final : public Random {
  public:
   explicit SeededRandom(uint64_t seed);
 
-  /// Seeded by the kernel.
+  /// Returns a generator seeded by the kernel.
   static SeededRandom FromKernel();
 
   uint64_t Next() override;
@@ -34,11 +34,11 @@ class SeededRandom final : public Random {
   std::array<uint64_t, 4> state_;
 };
 
-/// A number below `bound`, each exactly equally likely. `bound` must not be 0.
+/// Returns a number below `bound`, each exactly equally likely. `bound` must not be 0.
 uint64_t Uniform(Random& random, uint64_t bound);
 U128 UniformWide(Random& random, U128 bound);
 
-/// A random UUID (version 4) as text.
+/// Returns a random UUID (version 4) as text.
 std::string NewUuid(Random& random);
 
 }  // namespace berth::base

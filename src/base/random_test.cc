@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDraws = 100'000;
 
-// Pearson's statistic for draws sorted into equally likely bins.
+// Computes Pearson's statistic for draws sorted into equally likely bins.
 double ChiSquare(size_t bins, const std::function<size_t()>& draw) {
   std::vector<int> counts(bins);
   for (int i = 0; i < kDraws; ++i) ++counts.at(draw());
@@ -21,7 +21,7 @@ double ChiSquare(size_t bins, const std::function<size_t()>& draw) {
   return sum;
 }
 
-// The quantiles at 99.99 %; the seeds are fixed, so a test that passes keeps passing.
+// The quantiles at 99.99 %. The seeds are fixed, so a test that passes keeps passing.
 constexpr double kLimit6Degrees = 27.86;
 constexpr double kLimit9Degrees = 33.72;
 constexpr double kLimit11Degrees = 37.37;
@@ -67,7 +67,7 @@ TEST(Uniform, SmallBoundsAreUniform) {
   EXPECT_LT(ChiSquare(7, [&] { return Uniform(random, 7); }), kLimit6Degrees);
 }
 
-// At three quarters of the range a method without rejection would be off by a factor of two.
+// At three quarters of the range, a method without rejection would be wrong by a factor of two.
 TEST(Uniform, LargeBoundsAreUniform) {
   SeededRandom random(3);
   const uint64_t bin = uint64_t{1} << 60;

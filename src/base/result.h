@@ -1,4 +1,4 @@
-// The one result type: a value, or the Error that says why there is none.
+// The result type of all modules: a value, or the Error that says why there is no value.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace berth::base {
 template <typename T>
 using Result = tl::expected<T, Error>;
 
-/// `return Fail(Reason::kInvalid, "...")` from any function that returns a Result.
+/// Makes an error, as in `return Fail(Reason::kInvalid, "...")` where a Result is returned.
 inline tl::unexpected<Error> Fail(Reason reason, std::string message) {
   return tl::unexpected<Error>(Error{.reason = reason, .message = std::move(message)});
 }

@@ -12,16 +12,17 @@
 
 namespace berth::base {
 
-/// Fresh when it is made, removed with everything in it.
+/// A directory that is new and empty at first, and is removed with everything
+/// in it by the destructor.
 class TempDir {
  public:
-  enum class Place : uint8_t {
+  enum class Medium : uint8_t {
     kDisk,
-    kMemory,  // If there is room: where the disk is played, a real one only takes time.
+    kMemory,  // If it has room, for tests that simulate a disk: a real one only takes time.
   };
 
-  explicit TempDir(Place place = Place::kDisk) {
-    const std::filesystem::path parent = place == Place::kMemory && HasRoom(kMemoryPath)
+  explicit TempDir(Medium medium = Medium::kDisk) {
+    const std::filesystem::path parent = medium == Medium::kMemory && HasRoom(kMemoryPath)
                                              ? std::filesystem::path(kMemoryPath)
                                              : std::filesystem::temp_directory_path();
     std::string pattern = parent / "berth_test.XXXXXX";

@@ -6,7 +6,7 @@
 namespace berth::base {
 namespace {
 
-constexpr size_t kMaxDigits = 39;  // 2^128 - 1 has 39 of them.
+constexpr size_t kMaxDigits = 39;  // 2^128 - 1 has 39 digits.
 
 }  // namespace
 

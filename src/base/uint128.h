@@ -1,4 +1,5 @@
-// 128-bit unsigned arithmetic: the width of an IPv6 address, and so of every value Berth allocates.
+// 128-bit unsigned arithmetic, for the width of an IPv6 address and so of
+// every value Berth allocates.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +17,15 @@ constexpr U128 MakeU128(uint64_t high, uint64_t low) { return (U128{high} << 64)
 constexpr uint64_t High64(U128 value) { return static_cast<uint64_t>(value >> 64); }
 constexpr uint64_t Low64(U128 value) { return static_cast<uint64_t>(value); }
 
-/// `value` if it fits a signed 64-bit API field, else that field's largest value.
+/// Returns `value` if it fits a signed 64-bit API field, else that field's largest value.
 constexpr int64_t SaturateToInt64(U128 value) {
   return value > U128{INT64_MAX} ? INT64_MAX : static_cast<int64_t>(value);
 }
 
 std::string ToDecimal(U128 value);
 
-/// The number a decimal text stands for: digits only, no sign, no leading zeros, at most 128 bits.
-/// Exactly the texts that ToDecimal writes are accepted.
+/// Parses a decimal number: digits only, no sign, no leading zeros, at most 128 bits. It accepts
+/// exactly the texts that ToDecimal writes.
 std::optional<U128> ParseDecimal(std::string_view text);
 
 }  // namespace berth::base

@@ -16,12 +16,12 @@
 namespace berth::codec {
 namespace {
 
-// The type into which upstream first reads a body, to see what it is.
+// The type that Kubernetes first decodes a body into, to learn its kind.
 constexpr std::string_view kHeaderType =
     "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
     "Kind string \"json:\\\"kind,omitempty\\\"\" }";
 
-// The first bytes of a body, as upstream shows them in errors.
+// Returns the first bytes of a body, as Kubernetes shows them in errors.
 std::string Summary(std::string_view body) {
   static constexpr size_t kMost = 30;
   if (body.empty()) return "<empty>";
@@ -33,13 +33,13 @@ std::string Summary(std::string_view body) {
   return hex + std::string(dots);
 }
 
-// Words errors as the options ask for it.
+// Words errors as the options require.
 class Refusal {
  public:
   Refusal(const DecodeOptions& options, std::string_view body)
       : expected_(options.expected), body_(body) {}
 
-  /// It cannot even be told what the body is.
+  /// The kind of the body cannot be determined.
   tl::unexpected<base::Error> Unrecognized(const std::string& what) const {
     if (expected_.kind.empty()) return base::Fail(base::Reason::kBadRequest, what);
     return base::Fail(base::Reason::kBadRequest,
@@ -52,7 +52,7 @@ class Refusal {
     return Unrecognized("couldn't get version/kind; json parse error: " + what);
   }
 
-  /// It says what it is, but does not look like it.
+  /// The body has a kind, but its content does not match it.
   tl::unexpected<base::Error> BadContent(const Decoded& decoded, const std::string& what) const {
     if (expected_.kind.empty()) return base::Fail(base::Reason::kBadRequest, what);
     const std::string_view kind = decoded.kind.empty() ? expected_.kind : decoded.kind;
@@ -69,20 +69,20 @@ class Refusal {
   const std::string_view body_;
 };
 
-// Whether the body says that it is something else than what is expected.
+// Returns whether the body has another kind or version than expected.
 bool IsOther(const Decoded& decoded, const Identity& expected) {
   if (expected.kind.empty()) return false;
   return (!decoded.kind.empty() && decoded.kind != expected.kind) ||
          (!decoded.api_version.empty() && decoded.api_version != expected.api_version);
 }
 
-// The text `kind` or `apiVersion` goes to; null for all other members.
+// Returns the text that stores `kind` or `apiVersion`, or null for all other members.
 std::string* HeaderField(Decoded& decoded, std::string_view key) {
   if (key == "kind") return &decoded.kind;
   return key == "apiVersion" ? &decoded.api_version : nullptr;
 }
 
-// Reads `kind` and `apiVersion`. What is wrong with them, or nothing.
+// Reads `kind` and `apiVersion`. Returns the fault, or "" if they are valid.
 template <typename Source>
 std::string ReadHeader(const Source& root, Decoded& decoded) {
   if (root.GetKind() == Kind::kNull) return {};
@@ -112,7 +112,7 @@ base::Result<Decoded> DecodeTree(const Source& root, const api::Message& message
   if (const std::string fault = ReadHeader(root, decoded); !fault.empty()) {
     return refusal.BadHeader(fault);
   }
-  // To Go null is an object in which nothing is set.
+  // Null is an object in which nothing is set, as in Go.
   if (root.GetKind() == Kind::kNull || IsOther(decoded, options.expected)) return decoded;
   WalkNotes notes(/*report_problems=*/true);
   DecodeWalk<Source> walk(notes);
@@ -142,7 +142,8 @@ base::Result<Decoded> DecodeJson(std::string_view body, const api::Message& mess
   JsonDom dom;
   const auto root = dom.Parse(body, options.limits);
   if (!root) {
-    // Go's words for what Go would refuse too; it goes on to numbers and depths that we do not.
+    // Errors are in Go's words if Go would refuse the text too. Go accepts some numbers and
+    // depths that simdjson does not.
     const bool readable = body.size() <= options.limits.bytes;
     const auto in_go = readable ? GoSyntaxError(body) : std::nullopt;
     return refusal.BadHeader(in_go.value_or("invalid JSON: " + root.error().message));
@@ -194,7 +195,7 @@ std::string StrictMessage(std::span<const Problem> problems) {
   bool first = true;
   for (const Problem& problem : problems) {
     if (!std::exchange(first, false)) message += problem.in_yaml ? "\n  " : ", ";
-    // Upstream makes one error of all that its YAML reader has to say.
+    // Kubernetes makes one error of all that its YAML parser reports.
     if (problem.in_yaml && &problem == problems.data()) message += "yaml: unmarshal errors:\n  ";
     message += problem.text;
   }

@@ -1,17 +1,18 @@
-// Request bodies to canonical objects, by the description of their kind.
+// Converts request bodies to canonical objects, by the description of their kind.
 //
-// A canonical object holds the fields its message knows and no others, in the message's order, each
-// with its own type; `kind` and `apiVersion` are not part of it. What is not set is not there: null
-// counts as that, and so does the empty value of a field for which Go cannot tell the two apart
+// A canonical object holds only fields that its message knows, in the message's order, each with
+// its own type. `kind` and `apiVersion` are not part of it. A field that is not set is absent. Null
+// counts as not set, and so does the empty value of a field for which Go cannot tell the two apart
 // ("", 0, false, [], {}; a message in which nothing is set). So equal objects are equal Values.
-// Inside lists and maps entries stay, empty or not. By type:
+// Entries of lists and maps stay, empty or not. By type:
 //
-//   kTime, kMicroTime  text in UTC with no or six digits of fraction, whatever was given
+//   kTime, kMicroTime  text in UTC with no or six digits of fraction, whatever the body has
 //   kIntOrString       an int or a string; 0 is not set, "" is set
-//   kFieldsV1          a string: the compact JSON text of it
+//   kFieldsV1          a string: its compact JSON text
+//   kQuantity          a string in canonical form (quantity.h), whatever the body has
 //
-// Fields a message does not know are left out and reported, as are members given twice, of which
-// the last counts. Names are matched exactly. A value of the wrong type is an error.
+// Fields that a message does not know are left out and reported. Duplicate members are reported
+// too; the last one counts. Names are matched exactly. A value of the wrong type is an error.
 //
 // Pure functions, safe from any thread. An Error is always kBadRequest.
 #pragma once
@@ -29,71 +30,73 @@
 
 namespace berth::codec {
 
-/// Of an object: what `apiVersion` and `kind` say.
+/// The `apiVersion` and `kind` of an object.
 struct Identity {
   std::string_view api_version = {};
   std::string_view kind = {};
 };
 
-/// What strict decoding refuses and lenient decoding warns about.
+/// A finding that strict decoding refuses and lenient decoding warns about.
 struct Problem {
   enum class Kind : uint8_t { kUnknown, kDuplicate };
   Kind kind = Kind::kUnknown;
   std::string path;      // "spec.ports[0].bar"
   std::string text;      // `unknown field "spec.ports[0].bar"`: the sentence of a warning.
-  bool in_yaml = false;  // A key twice in YAML, which Kubernetes words in its own way.
+  bool in_yaml = false;  // A duplicate key in YAML, for which Kubernetes has other words.
 
   bool operator==(const Problem&) const = default;
 };
 
-/// What a client wants to be done about them: told, refused or nothing.
+/// What the server should do about problems, as the client asked: warn, refuse, or ignore them.
 enum class FieldValidation : uint8_t { kWarn, kStrict, kIgnore };
 
-/// No more are reported of one body, as upstream.
+/// At most this many problems are reported for one body, as in Kubernetes.
 inline constexpr size_t kMostProblems = 100;
 
 struct Decoded {
   Value object;             // Canonical; always an Object.
-  std::string api_version;  // Empty if the body does not say.
+  std::string api_version;  // Empty if the body has no apiVersion.
   std::string kind;
   std::vector<Problem> problems;
 };
 
 struct DecodeOptions {
   JsonLimits limits = {};
-  /// Given these, an Error has the whole sentence that kube-apiserver answers when it expects such
-  /// an object (`Service in version "v1" cannot be handled as a Service: json: ...`); without, only
-  /// its last part.
-  /// A body that says it is something else is not read any further: compare `kind` and
-  /// `api_version` of what comes back before its object, which is empty then.
+  /// If set, an Error has the whole sentence that kube-apiserver answers when it expects such an
+  /// object (`Service in version "v1" cannot be handled as a Service: json: ...`). If unset, an
+  /// Error has only the last part of it.
+  ///
+  /// A body of another kind or version is not read any further, and its object stays empty. So
+  /// callers check `kind` and `api_version` of the result before its object.
   Identity expected = {};
-  /// Of a tree: problems come in the order of keys, not of the tree.
+  /// For a tree: reports problems in the order of keys, not of the tree.
   bool by_key = false;
 };
 
 base::Result<Decoded> DecodeJson(std::string_view body, const api::Message& message,
                                  const DecodeOptions& options = {});
 
-/// One document. Problems come in the order of keys, as they do upstream, not of the text.
+/// Decodes one document. Problems are in the order of keys, as in Kubernetes, not of the text.
 base::Result<Decoded> DecodeYaml(std::string_view body, const api::Message& message,
                                  const DecodeOptions& options = {});
 
-/// A Kubernetes protobuf envelope. Never has problems; unknown fields are kept, see protobuf.h.
+/// Decodes a Kubernetes protobuf envelope. There are never problems: unknown
+/// fields are kept, see protobuf.h.
 base::Result<Decoded> DecodeProtobuf(std::string_view body, const api::Message& message,
                                      const DecodeOptions& options = {});
 
-/// Any JSON text, such as a patch. An Error is in Go's words where Go would refuse the text too.
+/// Any JSON text, such as a patch. An Error is in Go's words if Go would refuse the text too.
 struct JsonDocument {
   Value value;
-  std::vector<Problem> problems;  // Members given twice.
+  std::vector<Problem> problems;  // Duplicate members.
 };
 base::Result<JsonDocument> ReadJson(std::string_view text, const JsonLimits& limits = {});
 
-/// A document tree, such as a patch leaves behind.
+/// Decodes a document tree, such as the result of a patch.
 base::Result<Decoded> DecodeValue(const Value& document, const api::Message& message,
                                   const DecodeOptions& options = {});
 
-/// `strict decoding error: unknown field "a", duplicate field "b"`
+/// Returns text like `strict decoding error: unknown field "a", duplicate field "b"`.
 std::string StrictMessage(std::span<const Problem> problems);
 
 }  // namespace berth::codec

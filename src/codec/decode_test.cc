@@ -30,7 +30,7 @@ Decoded MustDecode(std::string_view body, const api::Message& message = api::kSe
   return decoded.value_or(Decoded{});
 }
 
-std::string ErrorOf(std::string_view body, const api::Message& message = api::kService) {
+std::string DecodeError(std::string_view body, const api::Message& message = api::kService) {
   const auto decoded = DecodeJson(body, message);
   if (decoded) return "no error";
   EXPECT_EQ(decoded.error().reason, base::Reason::kBadRequest);
@@ -113,7 +113,7 @@ TEST(DecodeJson, ManagedFieldsKeepTheDifferenceThatResetsThem) {
             R"({"f:a":{},"k:{\"p\":1}":{"\u003c":[1,2.5]}})");
 }
 
-// As the reference server answers: golden scenario field-validation.
+// As kube-apiserver answers, recorded in the golden scenario field-validation.
 TEST(DecodeJson, UnknownFieldsAreLeftOutAndReported) {
   const Decoded decoded = MustDecode(
       R"({"apiVersion":"v1","kind":"Service","metadata":{"name":"a","clusterName":"x","Labels":{}},
@@ -157,7 +157,7 @@ TEST(DecodeJson, StrictMessages) {
             "strict decoding error: unknown field \"a\", unknown field \"metadata.b\"");
 }
 
-// As the reference server answers: golden scenarios http-errors and validate-ports.
+// As kube-apiserver answers, recorded in the golden scenarios http-errors and validate-ports.
 TEST(DecodeJson, TypeErrorsInGoWords) {
   const struct {
     std::string_view body;
@@ -200,12 +200,12 @@ TEST(DecodeJson, TypeErrorsInGoWords) {
        "string into Go struct field ServiceSpec.spec.publishNotReadyAddresses of type bool"},
   };
   for (const auto& row : rows) {
-    EXPECT_EQ(ErrorOf(row.body), "json: cannot unmarshal " + std::string(row.says)) << row.body;
+    EXPECT_EQ(DecodeError(row.body), "json: cannot unmarshal " + std::string(row.says)) << row.body;
   }
-  EXPECT_EQ(ErrorOf(R"({"metadata":{"creationTimestamp":"now"}})"),
+  EXPECT_EQ(DecodeError(R"({"metadata":{"creationTimestamp":"now"}})"),
             "parsing time \"now\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"now\" as "
             "\"2006\"");
-  EXPECT_EQ(ErrorOf(R"({"gracePeriodSeconds":"1"})", api::kDeleteOptions),
+  EXPECT_EQ(DecodeError(R"({"gracePeriodSeconds":"1"})", api::kDeleteOptions),
             "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds "
             "of type int64");
 }
@@ -255,17 +255,17 @@ TEST(DecodeJson, Limits) {
     return "{\"x\":" + std::string(depth, '[') + "1" + std::string(depth, ']') + "}";
   };
   EXPECT_TRUE(DecodeJson(nested(250), api::kService).has_value());
-  EXPECT_THAT(ErrorOf(nested(300)), ::testing::HasSubstr("nested more than 256 deep at byte"));
-  EXPECT_THAT(ErrorOf(nested(200'000)), ::testing::HasSubstr("exceeded max depth"));
+  EXPECT_THAT(DecodeError(nested(300)), ::testing::HasSubstr("nested more than 256 deep at byte"));
+  EXPECT_THAT(DecodeError(nested(200'000)), ::testing::HasSubstr("exceeded max depth"));
   const DecodeOptions small{.limits = {.bytes = 10}};
   const auto refused = DecodeJson("{\"a\":      1}", api::kService, small);
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, ::testing::HasSubstr("more than the limit of 10 bytes"));
-  EXPECT_THAT(ErrorOf("{\"a\":\"\xFF\"}"), ::testing::HasSubstr("not UTF-8 at byte 6"));
-  EXPECT_THAT(ErrorOf(R"({"a":1e400})"), ::testing::HasSubstr("out of range"));
-  EXPECT_THAT(ErrorOf(R"({"a":)" + std::string(400, '9') + "}"),
+  EXPECT_THAT(DecodeError("{\"a\":\"\xFF\"}"), ::testing::HasSubstr("not UTF-8 at byte 6"));
+  EXPECT_THAT(DecodeError(R"({"a":1e400})"), ::testing::HasSubstr("out of range"));
+  EXPECT_THAT(DecodeError(R"({"a":)" + std::string(400, '9') + "}"),
               ::testing::HasSubstr("out of range"));
-  EXPECT_EQ(ErrorOf(std::string("{\"a\":\0}", 7)),
+  EXPECT_EQ(DecodeError(std::string("{\"a\":\0}", 7)),
             "couldn't get version/kind; json parse error: invalid character '\\x00' looking for "
             "beginning of value");
 }
@@ -292,7 +292,7 @@ TEST(ReadJson, ErrorsInGoWords) {
   EXPECT_EQ(ReadJson("").error().message, "unexpected end of JSON input");
   EXPECT_EQ(ReadJson("[x]").error().message,
             "invalid character 'x' looking for beginning of value");
-  // What Go would take.
+  // Texts that Go would accept.
   EXPECT_EQ(ReadJson("[[[]]]", {.depth = 2}).error().message.substr(0, 14), "invalid JSON: ");
   EXPECT_EQ(ReadJson("[1]", {.bytes = 2}).error().reason, base::Reason::kBadRequest);
 }
@@ -334,7 +334,7 @@ TEST(DecodeYaml, SameAsJson) {
                                  .object);
 }
 
-// As the reference server answers: golden scenarios field-validation and yaml.
+// As kube-apiserver answers, recorded in the golden scenarios field-validation and yaml.
 TEST(DecodeYaml, ProblemsAndErrorsAsUpstream) {
   const auto decoded = DecodeYaml(
       "apiVersion: v1\nkind: Service\nmetadata:\n  name: d\n  name: d\nspec:\n  bogus: 1\n"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/go_text.h"
+#include "codec/quantity.h"
 #include "codec/timestamp.h"
 
 namespace berth::codec {
@@ -35,15 +36,15 @@ void WalkNotes::Report(Problem::Kind kind) {
   problem.text =
       fmt::format("{} field {}", kind == Problem::Kind::kUnknown ? "unknown" : "duplicate",
                   base::GoQuoted(problem.path));
-  // The same once is enough: a field may be given a thousand times.
+  // Each problem is reported once: a field may be given a thousand times.
   for (const Problem& known : problems_) {
     if (known == problem) return;
   }
   problems_.push_back(std::move(problem));
 }
 
-// Go names the struct that has the innermost field and the fields on the way, but neither places in
-// lists nor keys of maps.
+// Go names the struct that has the innermost field and the fields on the way, but
+// neither list indexes nor map keys.
 void WalkNotes::TypeError(std::string_view found, std::string_view type) {
   std::string fields;
   std::string_view owner;
@@ -90,6 +91,8 @@ std::string_view GoTypeOf(const api::Field& field) {
     case api::Type::kTime:
     case api::Type::kMicroTime:
       return "string";
+    case api::Type::kQuantity:
+      return "resource.Quantity";
     case api::Type::kMessage:
       return field.message->GoType();
     case api::Type::kFieldsV1:
@@ -108,6 +111,13 @@ std::string CanonicalTime(std::string_view text, bool micros, WalkNotes& notes) 
   std::string canonical;
   AppendInstant(canonical, *instant, micros);
   return canonical;
+}
+
+std::string CanonicalQuantity(std::string_view text, WalkNotes& notes) {
+  auto quantity = ParseQuantity(text);
+  if (quantity) return std::move(quantity->text);
+  notes.Fault(std::move(quantity.error().message));
+  return {};
 }
 
 }  // namespace berth::codec

@@ -1,12 +1,12 @@
-// The one walk from a document to a canonical object, for every form a document can have. For use
-// inside codec.
+// The walk from a document to a canonical object, for every form a document
+// can have. For use inside codec.
 //
 // A Source is a cheap handle to one node of a document:
 //   Kind GetKind();  bool Bool();  int64_t Int();  uint64_t Uint();  double Double();
 //   std::string_view String();  size_t Size();
-//   void Items(auto f);    f(Source)            of an array
-//   void Members(auto f);  f(std::string_view key, Source)  of an object
-// where a getter is only called for its own kind. Integers have one kind each, as in Value.
+//   void Items(auto f);    calls f(Source) for each item of an array
+//   void Members(auto f);  calls f(std::string_view key, Source) for each member of an object
+// A getter is only called for its own kind. Each integer has one kind, as in Value.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +28,15 @@
 
 namespace berth::codec {
 
-/// What has gone wrong so far, and where the walk is.
+/// The faults found so far, and the current position of the walk.
 class WalkNotes {
  public:
   explicit WalkNotes(bool report_problems) : report_(report_problems) {}
 
-  /// While it lives, the walk is inside a field, an entry of a list or of a map.
+  /// During the lifetime of a Step, the walk is inside a field, or an entry of a list or map.
   class Step {
    public:
-    /// `owner` is the message of a field, null for an entry of a map.
+    /// `owner` is the message of a field, or null for an entry of a map.
     Step(WalkNotes& notes, const api::Message* owner, std::string_view name)
         : notes_(notes), outer_(notes.innermost_), owner_(owner), name_(name) {
       notes_.innermost_ = this;
@@ -58,10 +58,10 @@ class WalkNotes {
     size_t index_ = kNoIndex;
   };
 
-  /// The innermost step names the offending member.
+  /// Reports a problem with the member that the innermost step names.
   void Report(Problem::Kind kind);
 
-  /// Only the first counts. `found` and `type` as Go names them.
+  /// Records a fault. Only the first one counts. `found` and `type` are Go's names.
   void TypeError(std::string_view found, std::string_view type);
   void Fault(std::string message);
 
@@ -72,7 +72,7 @@ class WalkNotes {
  private:
   static constexpr size_t kNoIndex = SIZE_MAX;
 
-  std::vector<const Step*> Steps() const;  // From the outermost on.
+  std::vector<const Step*> Steps() const;  // From the outermost to the innermost.
   std::string Path() const;
 
   const bool report_;
@@ -81,14 +81,17 @@ class WalkNotes {
   std::optional<std::string> fault_;
 };
 
-/// How Go's decoder calls what it found.
+/// Returns Go's name for the kind of a value in a document.
 std::string_view NameOfKind(Kind kind);
 
-/// How Go calls the type of one value of `field`.
+/// Returns Go's name for the type of one value of `field`.
 std::string_view GoTypeOf(const api::Field& field);
 
-/// The canonical text of a time; empty for Go's zero time. An error goes to `notes`.
+/// Returns the canonical text of a time, or "" for Go's zero time. Errors go to `notes`.
 std::string CanonicalTime(std::string_view text, bool micros, WalkNotes& notes);
+
+/// Returns the canonical text of an amount. Errors go to `notes`.
+std::string CanonicalQuantity(std::string_view text, WalkNotes& notes);
 
 /// Appends a tree as compact JSON with Go's escapes.
 template <typename Source>
@@ -142,8 +145,8 @@ class DecodeWalk {
  public:
   explicit DecodeWalk(WalkNotes& notes) : notes_(notes) {}
 
-  /// Reads the members of an object. `take_header` is given kind and apiVersion, which only the
-  /// outermost object has, and says whether a member was one of them.
+  /// Reads the members of an object. `take_header` takes kind and apiVersion, which only the
+  /// outermost object has, and returns whether a member was one of them.
   template <typename TakeHeader>
   Object ReadObject(const Source& source, const api::Message& message, TakeHeader take_header) {
     MemberFiller filler(message, source.Size());
@@ -161,7 +164,7 @@ class DecodeWalk {
       const bool again = filler.MarkSeen(position);
       if (again) notes_.Report(Problem::Kind::kDuplicate);
       if (value.GetKind() == Kind::kNull) return;
-      if (again) filler.Withdraw(position);  // Of two the last counts.
+      if (again) filler.Withdraw(position);  // The last of several counts.
       Value& content = filler.Put(position);
       ReadField(value, *field, content);
       if (content.IsNull()) filler.Unput();
@@ -174,7 +177,7 @@ class DecodeWalk {
   }
 
  private:
-  // Each of these fills `out`, which is null, and leaves it so for "not set".
+  // Each of these fills `out`, which is null at first, and leaves it null for "not set".
   void ReadField(const Source& source, const api::Field& field, Value& out) {
     switch (field.shape) {
       case api::Shape::kList:
@@ -206,12 +209,14 @@ class DecodeWalk {
     });
   }
 
-  // In a list or map null is the empty value of the type.
+  // In a list or map, null is the empty value of the type.
   void ReadEntry(const Source& source, const api::Field& field, Value& out) {
     if (source.GetKind() != Kind::kNull) {
       ReadOne(source, field, out);
     } else if (field.type == api::Type::kMessage) {
       out.MakeObject();
+    } else if (field.type == api::Type::kQuantity) {
+      out.MakeString("0");
     } else {
       out.MakeString({});
     }
@@ -219,7 +224,7 @@ class DecodeWalk {
 
   void ReadMap(const Source& source, const api::Field& field, Value& out) {
     if (source.GetKind() != Kind::kObject) {
-      Mismatch(source, "map[string]string");
+      Mismatch(source, field.go_type.empty() ? "map[string]string" : field.go_type);
       return;
     }
     const size_t size = source.Size();
@@ -265,6 +270,9 @@ class DecodeWalk {
       case api::Type::kFieldsV1:
         AppendCompact(out.MakeString({}), source);
         return;
+      case api::Type::kQuantity:
+        ReadQuantity(source, out);
+        return;
       case api::Type::kMessage:
         if (kind != Kind::kObject) break;
         out.MakeObject() = ReadMessage(source, *field.message);
@@ -290,6 +298,17 @@ class DecodeWalk {
     const bool micros = field.type == api::Type::kMicroTime;
     std::string text = CanonicalTime(source.String(), micros, notes_);
     if (!text.empty()) out = std::move(text);
+  }
+
+  // Reads a string or a number. Everything else is text that is no amount.
+  void ReadQuantity(const Source& source, Value& out) {
+    std::string text;
+    if (source.GetKind() == Kind::kString) {
+      text = source.String();
+    } else {
+      AppendCompact(text, source);
+    }
+    out = CanonicalQuantity(text, notes_);
   }
 
   void Mismatch(const Source& source, std::string_view type) {

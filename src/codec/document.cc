@@ -9,7 +9,7 @@
 namespace berth::codec {
 namespace {
 
-// Builds what a reader of EncodeMessage's text would get, without writing that text.
+// Builds the tree that a reader of EncodeMessage's text would get, without writing that text.
 class Builder {
  public:
   explicit Builder(const DocumentStyle& style) : style_(style) {}
@@ -31,12 +31,12 @@ class Builder {
   }
 
  private:
-  // A time that must be there but is not set.
+  // Returns whether the field is a time or a list that must be present though it is not set.
   static bool ShowsNull(const api::Field& field) {
-    return field.shape == api::Shape::kOne && field.presence == api::Presence::kAlways;
+    return field.presence == api::Presence::kAlways;
   }
 
-  // Null if the field is left out.
+  // Returns null if the field is omitted.
   Value Content(const api::Field& field, const Value* value) const {
     if (field.shape == api::Shape::kList) {
       return List(field, value == nullptr ? nullptr : value->AsArray());
@@ -87,7 +87,7 @@ class Builder {
     return Object::FromUnique(std::move(members));
   }
 
-  // What Go writes for a field that was never set.
+  // Returns what Go writes for a field that was never set.
   Value Default(const api::Field& field) const {
     switch (field.type) {
       case api::Type::kString:
@@ -98,6 +98,8 @@ class Builder {
       case api::Type::kInt64:
       case api::Type::kIntOrString:
         return 0;
+      case api::Type::kQuantity:
+        return "0";
       case api::Type::kTime:
       case api::Type::kMicroTime:
       case api::Type::kFieldsV1:

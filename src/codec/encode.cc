@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 
-// What Go's encoder copies as it is; everything else goes the slow way.
+// The bytes that Go's encoder copies unchanged. All others take the slow path.
 constexpr std::array<bool, 256> kPlain = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) plain[c] = true;
@@ -39,7 +39,7 @@ void AppendAsciiEscape(std::string& out, unsigned char c) {
   out += kHexDigits[c & 0xF];
 }
 
-// Appends what begins with the non-ASCII byte at the front of `text`; returns how much that was.
+// Appends the character at the front of `text`, which is not ASCII. Returns its length in bytes.
 size_t AppendMultiByte(std::string& out, std::string_view text) {
   const size_t bad = base::FindInvalidUtf8(text.substr(0, 4));
   if (bad == 0) {
@@ -59,7 +59,7 @@ size_t AppendMultiByte(std::string& out, std::string_view text) {
   return length;
 }
 
-// Writes messages with Go's rules.
+// Writes messages by Go's rules.
 class Writer {
  public:
   enum class Version : uint8_t { kAsItIs, kLeftOpen };
@@ -99,7 +99,7 @@ class Writer {
   void Key(std::string_view name) {
     if (out_.back() != '{') out_ += ',';
     out_ += '"';
-    out_ += name;  // Names of fields need no escapes.
+    out_ += name;  // Field names need no escapes.
     out_ += "\":";
   }
 
@@ -136,7 +136,12 @@ class Writer {
   }
 
   void List(const api::Field& field, const Array* array) {
-    if (array == nullptr || array->empty()) return;
+    if (array == nullptr || array->empty()) {
+      if (field.presence != api::Presence::kAlways) return;
+      Key(field.name);
+      out_ += "null";
+      return;
+    }
     Key(field.name);
     out_ += '[';
     for (const Value& item : *array) {
@@ -173,7 +178,7 @@ class Writer {
     }
     const std::string* text = value.AsString();
     if (field.type == api::Type::kFieldsV1) {
-      out_ += *text;  // JSON already.
+      out_ += *text;  // The text is already JSON.
     } else if (text != nullptr) {
       AppendGoJsonString(out_, *text);
     } else {
@@ -181,7 +186,7 @@ class Writer {
     }
   }
 
-  // What Go writes for a field that was never set.
+  // Writes what Go writes for a field that was never set.
   void Default(const api::Field& field) {
     switch (field.type) {
       case api::Type::kString:
@@ -194,6 +199,9 @@ class Writer {
       case api::Type::kInt64:
       case api::Type::kIntOrString:
         out_ += '0';
+        return;
+      case api::Type::kQuantity:
+        out_ += "\"0\"";
         return;
       case api::Type::kTime:
       case api::Type::kMicroTime:
@@ -219,7 +227,7 @@ class Writer {
 
 void AppendGoJsonString(std::string& out, std::string_view text) {
   out += '"';
-  size_t run = 0;  // Where what can be copied begins.
+  size_t run = 0;  // Start of the bytes that can be copied.
   size_t i = 0;
   while (i < text.size()) {
     const auto byte = static_cast<unsigned char>(text[i]);
@@ -243,19 +251,11 @@ void AppendGoJsonString(std::string& out, std::string_view text) {
 WireJson EncodeJson(const Value& canonical, const api::Message& message, const Identity& identity) {
   Writer writer(Writer::Version::kLeftOpen);
   writer.Begin(identity);
-  // Behind the comma, which the first member writes.
+  // After the comma, which the first member writes.
   const size_t metadata_at = writer.Size() + (identity.kind.empty() ? 0 : 1);
   writer.Members(&canonical, message);
   writer.End();
   return writer.TakeWire(metadata_at);
-}
-
-std::string WithVersion(const WireJson& wire, std::string_view version) {
-  if (wire.version_at == 0) return wire.text;
-  std::string text;
-  text.reserve(wire.text.size() + version.size());
-  text.append(wire.text, 0, wire.version_at).append(version).append(wire.text, wire.version_at);
-  return text;
 }
 
 std::string EncodeMessage(const Value& canonical, const api::Message& message,
@@ -271,7 +271,7 @@ base::Result<Value> DecodeWire(std::string_view text, const api::Message& messag
   JsonDom dom;
   const auto root = dom.Parse(text, {.bytes = SIZE_MAX, .depth = kDeepestAllowed});
   if (!root) return tl::unexpected(root.error());
-  if (!root->is_object()) return base::Fail(base::Reason::kBadRequest, "this is no JSON object");
+  if (!root->is_object()) return base::Fail(base::Reason::kBadRequest, "this is not a JSON object");
   WalkNotes notes(/*report_problems=*/false);
   DecodeWalk<JsonSource> walk(notes);
   Value object = walk.ReadMessage(JsonSource{*root}, message);

@@ -1,6 +1,7 @@
-// Canonical objects (see decode.h) to JSON as Kubernetes writes it: members in Go's order, with
-// Go's rules for leaving out what is empty and Go's escapes. Pure functions, safe from any thread;
-// writing never fails. What a Value holds beyond its message, or of another type, is not written.
+// Canonical objects (see decode.h) to JSON as Kubernetes writes it: members in Go's order,
+// with Go's rules for omitting empty fields, and Go's escapes. Pure functions, safe from
+// any thread. Writing never fails. Members that the message does not know, or that have
+// another type, are not written.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@
 
 namespace berth::codec {
 
-/// The JSON text of an object whose metadata.resourceVersion is still to come:
+/// The JSON text of an object whose metadata.resourceVersion is not known yet:
 ///
 ///   {"kind":"Service","apiVersion":"v1","metadata":{...,"resourceVersion":"","generation":1,...
 ///                                       ^ metadata_at                    ^ version_at
 ///
-/// Whatever version the object itself had is not written. An item of a list, which carries no kind,
-/// is "{" and the text from metadata_at on. What managed_at and managed_size enclose can be left
-/// out: `,"managedFields":[...]`, always behind the version.
+/// The object's own version is not written. An item of a list, which has no kind, is "{" and the
+/// text from metadata_at on. The `managed_size` bytes at `managed_at` can be left out: they are
+/// `,"managedFields":[...]`, always after the version.
 struct WireJson {
   std::string text;
   uint32_t metadata_at = 0;
@@ -32,13 +33,10 @@ struct WireJson {
   bool operator==(const WireJson&) const = default;
 };
 
-/// An object whose `metadata` is an ObjectMeta.
+/// Encodes an object whose `metadata` is an ObjectMeta.
 WireJson EncodeJson(const Value& canonical, const api::Message& message, const Identity& identity);
 
-/// `wire` with the version put in.
-std::string WithVersion(const WireJson& wire, std::string_view version);
-
-/// Any message, resourceVersion as it stands: a Status, or a part of an object.
+/// Encodes any message with its resourceVersion unchanged: a Status, or a part of an object.
 std::string EncodeMessage(const Value& canonical, const api::Message& message,
                           const Identity& identity = {});
 
@@ -47,20 +45,20 @@ inline constexpr std::string_view kManagedFields = "managedFields";
 inline constexpr uint32_t kAllMembers = 0xFFFF'FFFF;
 
 struct DocumentStyle {
-  bool managed_fields = true;  // Whether metadata.managedFields is in it, most of many a text.
-  /// Which fields of the object itself are in it: a bit for each, by their position.
+  bool managed_fields = true;  // Includes metadata.managedFields, often most of the text.
+  /// The fields of the object itself to include: one bit for each, by position.
   uint32_t members = kAllMembers;
 };
 
-/// The same content as EncodeMessage as a tree, for WriteYaml, indented JSON and patches.
+/// Returns the content of EncodeMessage as a tree, for WriteYaml, indented JSON and patches.
 Value ToDocument(const Value& canonical, const api::Message& message, const Identity& identity = {},
                  const DocumentStyle& style = {});
 
-/// The way back from WireJson::text, with or without a version in it. An Error means that this is
-/// not such a text.
+/// Decodes WireJson::text, with or without a version in it. An Error means
+/// that `text` is something else.
 base::Result<Value> DecodeWire(std::string_view text, const api::Message& message);
 
-/// Appends text as Go's JSON encoder does, quotes included: <, > and & are escaped.
+/// Appends `text` with its quotes as Go's JSON encoder does: <, > and & are escaped.
 void AppendGoJsonString(std::string& out, std::string_view text);
 
 }  // namespace berth::codec

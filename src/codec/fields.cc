@@ -6,6 +6,7 @@ bool FitsType(const Value& value, api::Type type) {
   const Kind kind = value.GetKind();
   switch (type) {
     case api::Type::kString:
+    case api::Type::kQuantity:
     case api::Type::kTime:
     case api::Type::kMicroTime:
     case api::Type::kFieldsV1:
@@ -52,9 +53,9 @@ void MemberFiller::Withdraw(size_t position) {
   }
 }
 
-// By making a new vector: moving members around one by one costs more.
+// Makes a new vector: moving members one by one costs more.
 void MemberFiller::Sort() {
-  std::array<uint8_t, api::kMaxFields> place_of{};  // By position, one more than where it is.
+  std::array<uint8_t, api::kMaxFields> place_of{};  // By position: index in members_ plus one.
   for (size_t i = 0; i < members_.size(); ++i) {
     place_of[positions_[i]] = static_cast<uint8_t>(i + 1);
   }

@@ -1,4 +1,4 @@
-// How objects and their messages go together, for all decoders and encoders. For use inside codec.
+// How objects correspond to their messages, for all decoders and encoders. For use inside codec.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace berth::codec {
 
-/// The values an object has for the fields of a message.
+/// The values that an object has for the fields of a message.
 class FieldValues {
  public:
-  /// `value` is taken for an empty object if it is none.
+  /// A `value` that is not an object counts as an empty object.
   FieldValues(const Value* value, const api::Message& message) {
     const Object* object = value == nullptr ? nullptr : value->AsObject();
     if (object == nullptr) return;
-    size_t hint = 0;  // Members mostly come in the message's order.
+    size_t hint = 0;  // Members are mostly in the message's order.
     for (const Member& member : *object) {
       const api::Field* field = message.Find(member.key, hint);
       if (field == nullptr) continue;
@@ -30,31 +30,31 @@ class FieldValues {
     }
   }
 
-  /// Null if there is none. `position` is that of the field in its message.
+  /// Returns null if the field has no value. `position` is that of the field in its message.
   const Value* At(size_t position) const { return values_[position]; }
 
  private:
   std::array<const Value*, api::kMaxFields> values_{};
 };
 
-/// Whether `value` may stand for one value of the field's type; null never does.
+/// Returns whether `value` is valid as one value of the field's type. Null never is.
 bool FitsType(const Value& value, api::Type type);
 
-/// Whether `value`, which fits its type, is what Go has in a field that was never set.
+/// Returns whether `value`, which fits its type, is Go's value of a field that was never set.
 bool IsZeroValue(const Value& value);
 
-/// Whether `value`, just read for `field`, is the same as none, so that a canonical object does not
-/// hold it. Not for lists and maps.
+/// Returns whether `value`, just read for `field`, means "not set", so that a canonical object does
+/// not contain it. Not for lists and maps.
 bool IsUnset(const Value& value, const api::Field& field);
 
-/// The members of an object on their way into the order of its message.
+/// Collects the members of an object and puts them into the order of its message.
 class MemberFiller {
  public:
   MemberFiller(const api::Message& message, size_t most_members) : message_(message) {
     members_.reserve(std::min(most_members, message.fields.size()));
   }
 
-  /// Whether it was marked before.
+  /// Returns whether the field was marked before.
   bool MarkSeen(size_t position) {
     const uint32_t bit = uint32_t{1} << position;
     const bool before = (seen_ & bit) != 0;
@@ -62,7 +62,7 @@ class MemberFiller {
     return before;
   }
 
-  /// Null if there is none.
+  /// Returns null if there is no such member.
   Value* Find(size_t position) {
     for (size_t i = 0; i < members_.size(); ++i) {
       if (positions_[i] == position) return &members_[i].value;
@@ -70,7 +70,7 @@ class MemberFiller {
     return nullptr;
   }
 
-  /// A new member, null as yet; there must be none.
+  /// Adds a member, whose value is null at first. The object must not have it yet.
   Value& Put(size_t position) {
     if (!members_.empty() && positions_[members_.size() - 1] > position) ordered_ = false;
     positions_[members_.size()] = static_cast<uint8_t>(position);
@@ -79,13 +79,13 @@ class MemberFiller {
     return member.value;
   }
 
-  /// Takes the latest member back.
+  /// Removes the latest member again.
   void Unput() { members_.pop_back(); }
 
-  /// If it is there.
+  /// Removes the member if it exists.
   void Withdraw(size_t position);
 
-  /// Once, at the end.
+  /// Returns the object. To be called once, at the end.
   Object Finish();
 
  private:
@@ -94,11 +94,11 @@ class MemberFiller {
   const api::Message& message_;
   uint32_t seen_ = 0;
   bool ordered_ = true;
-  std::array<uint8_t, api::kMaxFields> positions_;  // Of members_, in the message.
+  std::array<uint8_t, api::kMaxFields> positions_;  // Those of members_ in the message.
   std::vector<Member> members_;
 };
 
-/// Calls f(const Member&) in the order of keys, in which Go writes maps.
+/// Calls f(const Member&) in the order of keys, which is how Go writes maps.
 template <typename F>
 void ForEachByKey(const Object& object, F f) {
   const auto by_key = [](const Member& a, const Member& b) { return a.key < b.key; };

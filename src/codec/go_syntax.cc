@@ -5,21 +5,23 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/go_text.h"
 
 namespace berth::codec {
 namespace {
 
+using base::IsDigit;
+
 constexpr size_t kGoDeepest = 10'000;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsHex(char c) { return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 std::string QuotedCharacter(char c) {
   if (c == '\'') return "'\\''";
   if (c == '"') return "'\"'";
-  // Go looks at single bytes: one that is not ASCII stands for the character of that number.
+  // Go looks at single bytes. A byte that is not ASCII stands for the character with that number.
   const auto byte = static_cast<unsigned char>(c);
   std::string character;
   if (byte >= 0x80) character += static_cast<char>(0xC0 | byte >> 6);
@@ -28,8 +30,8 @@ std::string QuotedCharacter(char c) {
   return "'" + quoted.substr(1, quoted.size() - 2) + "'";
 }
 
-// Walks over a text as long as it is JSON. Each Take moves behind what it names, or says where Go
-// would stop.
+// Scans a text as long as it is JSON. Each Take function moves past what it names,
+// or records where Go would stop.
 class Checker {
  public:
   explicit Checker(std::string_view text) : text_(text) {}
@@ -43,7 +45,7 @@ class Checker {
   }
 
  private:
-  // Any value with all that is in it.
+  // Takes any value with its contents.
   bool TakeValues() {
     while (true) {
       bool opened = false;
@@ -54,7 +56,7 @@ class Checker {
     }
   }
 
-  // A scalar, or the beginning of an array or object: then `opened` says that a value must follow.
+  // Takes a scalar, or the beginning of an array or object. `opened` is set if a value must follow.
   bool TakeValueStart(bool& opened) {
     SkipSpace();
     if (at_ == text_.size()) return End();
@@ -97,7 +99,7 @@ class Checker {
     return true;
   }
 
-  // Closes what ends behind a value, up to where the next value begins.
+  // Closes the arrays and objects that end after a value, up to where the next value begins.
   bool TakeAfterValue() {
     while (!open_.empty()) {
       SkipSpace();
@@ -130,7 +132,7 @@ class Checker {
     return End();
   }
 
-  // Ends on the last character of it.
+  // Takes an escape, and leaves `at_` on its last character.
   bool TakeEscape() {
     if (++at_ == text_.size()) return End();
     const char c = text_[at_];

@@ -1,4 +1,4 @@
-// What Go's JSON decoder says about a text that is not JSON: clients and their tests compare these
+// The errors of Go's JSON decoder for text that is not JSON: clients and their tests compare these
 // sentences. For use inside codec, after another parser has refused the text.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace berth::codec {
 
-/// "invalid character 'x' looking for beginning of value", or nothing if Go would find no fault in
-/// the syntax. Never recurses; takes one pass.
+/// Returns text like "invalid character 'x' looking for beginning of value". Returns nullopt if Go
+/// would accept the syntax. Takes one pass and never recurses.
 std::optional<std::string> GoSyntaxError(std::string_view text);
 
 }  // namespace berth::codec

@@ -14,15 +14,15 @@ using simdjson::dom::element;
 
 constexpr size_t kUnknown = std::string_view::npos;
 
-// Bodies are mostly smaller. What the parser of a thread takes for this size is below a megabyte,
-// of which only that is ever touched which texts needed.
+// Most bodies are smaller. For this size a thread's parser takes less than a megabyte, of which
+// only the parts that texts needed are ever touched.
 constexpr size_t kLargestShared = size_t{32} * 1024;
 
-// Where the faults are that can be found by telling strings from the rest; kUnknown if there is no
-// such fault. simdjson itself does not say.
+// Offsets of the faults that can be found by telling strings from other text, or kUnknown if there
+// is no such fault. simdjson itself does not report them.
 struct Faults {
-  size_t control_character = kUnknown;  // The first one inside a string.
-  size_t open_string = kUnknown;        // The quote that is never closed.
+  size_t control_character = kUnknown;  // The first one in a string.
+  size_t open_string = kUnknown;        // A quote that is never closed.
   size_t too_deep = kUnknown;           // The first bracket beyond the limit.
 };
 
@@ -106,7 +106,7 @@ base::Result<element> JsonDom::Parse(std::string_view text, const JsonLimits& li
                       fmt::format("{} bytes, which is more than the limit of {} bytes", text.size(),
                                   limits.bytes));
   }
-  if (text.empty()) text = "";  // simdjson copies from it, and must not be given a null pointer.
+  if (text.empty()) text = "";  // simdjson copies from it, so it must not be null.
   const size_t depth = EffectiveDepth(limits);
   static thread_local SharedParser shared;
   simdjson::dom::parser* parser = &shared.parser;

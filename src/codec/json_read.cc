@@ -11,7 +11,7 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-// The unsafe getters skip a check of the type that the switch has made already.
+// The unsafe getters skip a type check that the switch has already made.
 Value ConvertScalar(const element& node) {
   switch (node.type()) {
     case element_type::INT64:
@@ -29,11 +29,11 @@ Value ConvertScalar(const element& node) {
   }
 }
 
-// Turns simdjson's tape into a Value. Recurses once per level, which the parser has bounded by
-// then, but for one: it does not count an empty array or object as a level.
+// Converts simdjson's tape to a Value. It recurses once per level. The parser has bounded the depth
+// by then, except that it does not count an empty array or object as a level.
 class Converter {
  public:
-  /// Members given twice go to `notes`.
+  /// Duplicate members are reported to `notes`.
   Converter(size_t max_depth, WalkNotes& notes) : levels_left_(max_depth), notes_(notes) {}
 
   bool TooDeep() const { return too_deep_; }
@@ -80,7 +80,7 @@ class Converter {
   bool too_deep_ = false;
 };
 
-// An Error says what is wrong, without saying that this is JSON.
+// Parses a text. An Error says what is wrong, but not that the text should be JSON.
 base::Result<JsonDocument> Read(std::string_view text, const JsonLimits& limits, bool report) {
   JsonDom dom;
   const auto document = dom.Parse(text, limits);

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 
 namespace berth::codec {
 namespace {
@@ -22,8 +22,8 @@ Value Parsed(std::string_view text) {
   return result.value_or(Value("parse failed"));
 }
 
-// What ParseJson says about a text it must refuse.
-std::string ErrorOf(std::string_view text, const JsonLimits& limits = {}) {
+// Returns ParseJson's message about a text that it must refuse.
+std::string ParseError(std::string_view text, const JsonLimits& limits = {}) {
   const base::Result<Value> result = ParseJson(text, limits);
   if (result.has_value()) return "accepted: " + WriteJson(*result);
   EXPECT_EQ(result.error().reason, base::Reason::kBadRequest);
@@ -62,9 +62,9 @@ TEST(ParseJson, NumbersAtTheLimits) {
   for (const std::string_view text :
        {"1e999", "-1e999", "18446744073709551616", "-9223372036854775809", "1.", ".5", "01", "-",
         "+1", "1e", "0x10", "1_000", "1.2.3"}) {
-    EXPECT_THAT(ErrorOf(text), ::testing::Not(HasSubstr("accepted"))) << text;
+    EXPECT_THAT(ParseError(text), ::testing::Not(HasSubstr("accepted"))) << text;
   }
-  EXPECT_EQ(ErrorOf("[1e999]"), "invalid JSON: a number is malformed or out of range");
+  EXPECT_EQ(ParseError("[1e999]"), "invalid JSON: a number is malformed or out of range");
 }
 
 TEST(ParseJson, RefusesWhatIsNotJson) {
@@ -84,33 +84,33 @@ TEST(ParseJson, RefusesWhatIsNotJson) {
                                       "\"\\ud800\"", "\"\\u12\"",
                                       "[1]]",        "\xEF\xBB\xBF{",
                                       "{1:2}",       "{\"a\":1 \"b\":2}"}) {
-    EXPECT_THAT(ErrorOf(text), ::testing::Not(HasSubstr("accepted"))) << text;
+    EXPECT_THAT(ParseError(text), ::testing::Not(HasSubstr("accepted"))) << text;
   }
 }
 
 TEST(ParseJson, SaysWhatIsWrongAndWhereIfItCan) {
-  EXPECT_EQ(ErrorOf(""), "invalid JSON: there is nothing but white space");
-  EXPECT_EQ(ErrorOf(" \n"), "invalid JSON: there is nothing but white space");
-  EXPECT_EQ(ErrorOf("{\"a\":\"\xC3\x28\"}"), "invalid JSON: not UTF-8 at byte 6");
-  EXPECT_EQ(ErrorOf("[\"ok\", \"a\nb\"]"),
+  EXPECT_EQ(ParseError(""), "invalid JSON: there is nothing but white space");
+  EXPECT_EQ(ParseError(" \n"), "invalid JSON: there is nothing but white space");
+  EXPECT_EQ(ParseError("{\"a\":\"\xC3\x28\"}"), "invalid JSON: not UTF-8 at byte 6");
+  EXPECT_EQ(ParseError("[\"ok\", \"a\nb\"]"),
             "invalid JSON: a string holds a control character at byte 9");
-  EXPECT_EQ(ErrorOf("[\"ok\\\"\", \"abc]"),
+  EXPECT_EQ(ParseError("[\"ok\\\"\", \"abc]"),
             "invalid JSON: a string has no end; it begins at byte 9");
-  EXPECT_THAT(ErrorOf("{} x"), HasSubstr("left over"));
-  EXPECT_THAT(ErrorOf("[nulL]"), HasSubstr("a word is not true, false or null"));
-  EXPECT_THAT(ErrorOf(R"("\q")"), HasSubstr("escape"));
+  EXPECT_THAT(ParseError("{} x"), HasSubstr("left over"));
+  EXPECT_THAT(ParseError("[nulL]"), HasSubstr("a word is not true, false or null"));
+  EXPECT_THAT(ParseError(R"("\q")"), HasSubstr("escape"));
 }
 
 TEST(ParseJson, RefusesNulBytes) {
-  EXPECT_THAT(ErrorOf(std::string_view("{}\0", 3)), HasSubstr("invalid JSON"));
-  EXPECT_THAT(ErrorOf(std::string_view("\0", 1)), HasSubstr("invalid JSON"));
-  EXPECT_THAT(ErrorOf(std::string_view("[\"a\0b\"]", 7)), EndsWith("character at byte 3"));
+  EXPECT_THAT(ParseError(std::string_view("{}\0", 3)), HasSubstr("invalid JSON"));
+  EXPECT_THAT(ParseError(std::string_view("\0", 1)), HasSubstr("invalid JSON"));
+  EXPECT_THAT(ParseError(std::string_view("[\"a\0b\"]", 7)), EndsWith("character at byte 3"));
 }
 
 TEST(ParseJson, RefusesBadUtf8) {
   for (const std::string_view bad : {"\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xFF",
                                      "\xF4\x90\x80\x80", "\xE2\x82", "\xF0\x9F\x98"}) {
-    EXPECT_THAT(ErrorOf("[\"ab" + std::string(bad) + "\"]"), EndsWith("not UTF-8 at byte 4"));
+    EXPECT_THAT(ParseError("[\"ab" + std::string(bad) + "\"]"), EndsWith("not UTF-8 at byte 4"));
   }
 }
 
@@ -127,27 +127,27 @@ TEST(ParseJson, DepthIsLimitedExactly) {
     return std::string(depth, '[') + std::string(depth, ']');
   };
   EXPECT_TRUE(ParseJson(nested(256)).has_value());
-  EXPECT_EQ(ErrorOf(nested(257)),
+  EXPECT_EQ(ParseError(nested(257)),
             "invalid JSON: arrays and objects are nested more than 256 deep at byte 256");
   EXPECT_TRUE(ParseJson(nested(3), {.depth = 3}).has_value());
   EXPECT_TRUE(ParseJson("[[[1]]]", {.depth = 3}).has_value());
-  EXPECT_EQ(ErrorOf("[[\"[\",{\"a\":[]}]]", {.depth = 3}),
+  EXPECT_EQ(ParseError("[[\"[\",{\"a\":[]}]]", {.depth = 3}),
             "invalid JSON: arrays and objects are nested more than 3 deep at byte 11");
   EXPECT_TRUE(ParseJson("1", {.depth = 0}).has_value());
-  EXPECT_THAT(ErrorOf("[]", {.depth = 0}), HasSubstr("more than 0 deep at byte 0"));
-  EXPECT_THAT(ErrorOf(nested(1'000'000)), HasSubstr("deep"));
-  EXPECT_THAT(ErrorOf(std::string(1'000'000, '[')), HasSubstr("invalid"));
+  EXPECT_THAT(ParseError("[]", {.depth = 0}), HasSubstr("more than 0 deep at byte 0"));
+  EXPECT_THAT(ParseError(nested(1'000'000)), HasSubstr("deep"));
+  EXPECT_THAT(ParseError(std::string(1'000'000, '[')), HasSubstr("invalid"));
 }
 
 TEST(ParseJson, NoLimitOnDepthBeyondTheDeepestAllowed) {
   const std::string text = WriteJson(Nested(kDeepestAllowed));
   EXPECT_EQ(*ParseJson(text, {.depth = 1'000'000}), Nested(kDeepestAllowed));
-  EXPECT_THAT(ErrorOf("[" + text + "]", {.depth = 1'000'000}), HasSubstr("more than 1024 deep"));
+  EXPECT_THAT(ParseError("[" + text + "]", {.depth = 1'000'000}), HasSubstr("more than 1024 deep"));
 }
 
 TEST(ParseJson, SizeIsLimitedExactly) {
   EXPECT_TRUE(ParseJson("[1]", {.bytes = 3}).has_value());
-  EXPECT_EQ(ErrorOf("[12]", {.bytes = 3}),
+  EXPECT_EQ(ParseError("[12]", {.bytes = 3}),
             "invalid JSON: 4 bytes, which is more than the limit of 3 bytes");
   const std::string large = fmt::format("\"{:a<{}}\"", "", 3 * 1024 * 1024 - 2);
   EXPECT_TRUE(ParseJson(large).has_value());
@@ -191,7 +191,7 @@ TEST(WriteJson, IndentedAsKubectlDoesIt) {
   EXPECT_EQ(WriteJson(Array{1, Array{2}}, {.indent = 2}), "[\n  1,\n  [\n    2\n  ]\n]");
 }
 
-// No parser would have made this, but writing it must not use up the stack.
+// No parser would make this tree, but writing it must not exhaust the stack.
 TEST(WriteJson, AnyDepth) {
   constexpr size_t kDepth = 2000;
   EXPECT_EQ(WriteJson(Nested(kDepth)), std::string(kDepth, '[') + std::string(kDepth, ']'));

@@ -8,7 +8,7 @@
 namespace berth::codec {
 namespace {
 
-// What Walk calls to write JSON.
+// The visitor of Walk that writes JSON.
 class JsonVisitor {
  public:
   explicit JsonVisitor(int indent) : indent_(indent > 0 ? static_cast<size_t>(indent) : 0) {}

@@ -1,11 +1,11 @@
-// Random objects of every kind through every format.
+// Sends random objects of every kind through every format.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
 #include "api/meta.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/decode.h"
 #include "codec/encode.h"
 #include "codec/protobuf.h"
@@ -16,7 +16,7 @@
 namespace berth::codec {
 namespace {
 
-// Makes canonical objects: each field is there or not, with values that are easily got wrong.
+// Makes canonical objects. Each field is present or absent, with values that are easy to get wrong.
 class Maker {
  public:
   explicit Maker(uint64_t seed) : random_(seed) {}
@@ -34,7 +34,7 @@ class Maker {
  private:
   uint64_t Draw(uint64_t bound) { return base::Uniform(random_, bound); }
 
-  // Null where a canonical object would not have it.
+  // Returns null if a canonical object would not have the value.
   Value Field(const api::Field& field) {
     if (field.shape == api::Shape::kOne) {
       Value value = One(field);
@@ -50,7 +50,7 @@ class Maker {
       if (field.shape == api::Shape::kList) {
         entries.Append(One(field));
       } else {
-        entries.Set(Text(), Text());
+        entries.Set(Text(), One(field));
       }
     }
     return entries;
@@ -74,6 +74,8 @@ class Maker {
         return Draw(2) == 0 ? Value(Int32()) : Value(Text());
       case api::Type::kFieldsV1:
         return R"({"f:spec":{".":{},"k:{\"port\":80,\"protocol\":\"TCP\"}":{"f:port":{}}}})";
+      case api::Type::kQuantity:
+        return std::vector<const char*>{"0", "500m", "1536Mi", "-2k", "12e6"}[Draw(5)];
       case api::Type::kMessage:
         break;
     }
@@ -145,7 +147,7 @@ TEST(Objects, EveryFormatGivesTheObjectBack) {
       }
 
       const Value document = ToDocument(object, message, identity);
-      ASSERT_EQ(WriteJson(document), WriteJson(ParseJson(json).value()));  // The order too.
+      ASSERT_EQ(WriteJson(document), WriteJson(ParseJson(json).value()));  // Checks the order too.
       const auto from_yaml = DecodeYaml(WriteYaml(document), message);
       ASSERT_TRUE(from_yaml.has_value()) << from_yaml.error().message;
       ASSERT_EQ(from_yaml->object, object);

@@ -35,7 +35,7 @@ bool ProtoReader::Next(Field& field) {
   return true;
 }
 
-// Groups, which Kubernetes does not have, are not readable.
+// Groups, which Kubernetes does not use, are malformed.
 bool ProtoReader::TakeContent(Field& field) {
   uint64_t size = 0;
   switch (field.type) {

@@ -1,5 +1,5 @@
-// The bytes of protobuf: reading from front to back, writing from back to front, which spares
-// knowing the length of a message before its content. For use inside codec.
+// The bytes of protobuf. They are read from front to back and written from back to front. So the
+// length of a message is known when it is written. For use inside codec.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,13 @@ class ProtoReader {
   struct Field {
     uint32_t number = 0;
     WireType type = WireType::kVarint;
-    uint64_t varint = 0;       // Of type kVarint.
-    std::string_view content;  // Of type kBytes.
-    std::string_view whole;    // With its tag.
+    uint64_t varint = 0;       // For kVarint.
+    std::string_view content;  // For kBytes.
+    std::string_view whole;    // Including the tag.
   };
 
-  /// False at the end, and where the bytes cannot be read any further: then Failed().
+  /// Reads the next field. Returns false at the end, and if the bytes are
+  /// malformed; then Failed() is true.
   bool Next(Field& field);
 
   bool Failed() const { return failed_; }
@@ -64,7 +65,7 @@ class ProtoWriter {
     PrependLength(number, content.size());
   }
 
-  /// In front of a message whose content is written already.
+  /// Writes the header of a message whose content is already written.
   void PrependLength(uint32_t number, size_t size) {
     PrependVarint(size);
     PrependTag(number, WireType::kBytes);
@@ -73,7 +74,7 @@ class ProtoWriter {
  private:
   char* MakeRoom(size_t bytes);
 
-  std::string buffer_;  // What is written stands at its end.
+  std::string buffer_;  // The bytes written are at its end.
   size_t begin_;
 };
 

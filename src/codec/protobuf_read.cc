@@ -11,6 +11,7 @@
 #include "codec/json_dom.h"
 #include "codec/proto_wire.h"
 #include "codec/protobuf.h"
+#include "codec/quantity.h"
 #include "codec/sources.h"
 #include "codec/timestamp.h"
 
@@ -21,12 +22,13 @@ constexpr uint64_t kTypeInt = 0;
 constexpr uint64_t kTypeString = 1;
 
 bool IsUtf8(std::string_view text) {
-  unsigned char any = 0;  // Nearly every text is ASCII, which is quickly seen.
+  unsigned char any = 0;  // Nearly every text is ASCII, which is quick to check.
   for (const char c : text) any |= static_cast<unsigned char>(c);
   return any < 0x80 || base::FindInvalidUtf8(text) == std::string_view::npos;
 }
 
-// Whether JSON text certainly has no white space between its tokens and nothing that Go escapes.
+// Returns whether JSON text certainly has no white space between tokens and
+// nothing that Go escapes.
 bool IsCompact(std::string_view json) {
   return std::none_of(json.begin(), json.end(), [](char c) {
     return static_cast<unsigned char>(c) <= ' ' || c == '<' || c == '>' || c == '&';
@@ -39,8 +41,8 @@ WireType WireTypeOf(const api::Field& field) {
   return number ? WireType::kVarint : WireType::kBytes;
 }
 
-// Reads one message and those inside it. Messages do not contain themselves, so the depth is
-// bounded by the tables.
+// Decodes one message and the messages inside it. Messages do not contain themselves,
+// so the tables bound the depth.
 class Decoder {
  public:
   bool Failed() const { return fault_.has_value(); }
@@ -49,7 +51,7 @@ class Decoder {
   Object ReadMessage(std::string_view bytes, const api::Message& message) {
     MemberFiller filler(message, message.fields.size());
     std::string unknown;
-    size_t next = 0;  // In by_number: fields mostly come in that order.
+    size_t next = 0;  // Index in by_number: fields mostly come in this order.
     ProtoReader reader(bytes);
     ProtoReader::Field part;
     while (!Failed() && reader.Next(part)) {
@@ -100,13 +102,13 @@ class Decoder {
       }
     }
     if (is_map) {
-      ReadMapEntry(part.content, *entries);
+      ReadMapEntry(part.content, field, *entries);
     } else {
       ReadOne(part, field, entries->AsArray()->emplace_back());
     }
   }
 
-  void ReadMapEntry(std::string_view bytes, Value& map) {
+  void ReadMapEntry(std::string_view bytes, const api::Field& field, Value& map) {
     std::string_view key;
     std::string_view value;
     ProtoReader reader(bytes);
@@ -117,10 +119,11 @@ class Decoder {
       if (part.number == 2) value = part.content;
     }
     if (reader.Failed()) Fail("proto: an entry of a map is cut off or malformed");
-    map.Set(std::string(Text(key)), Text(value));
+    const bool is_quantity = field.type == api::Type::kQuantity;
+    map.Set(std::string(Text(key)), is_quantity ? ReadQuantity(value) : Value(Text(value)));
   }
 
-  // Fills `out`, which is null, and leaves it so for "not set".
+  // Fills `out`, which is null at first, and leaves it null for "not set".
   void ReadOne(const ProtoReader::Field& part, const api::Field& field, Value& out) {
     switch (field.type) {
       case api::Type::kString:
@@ -147,10 +150,28 @@ class Decoder {
       case api::Type::kFieldsV1:
         out = ReadFieldsV1(part.content);
         return;
+      case api::Type::kQuantity:
+        out = ReadQuantity(part.content);
+        return;
       case api::Type::kMessage:
         out.MakeObject() = ReadMessage(part.content, *field.message);
         return;
     }
+  }
+
+  Value ReadQuantity(std::string_view bytes) {
+    std::string_view text = "0";
+    ProtoReader reader(bytes);
+    ProtoReader::Field part;
+    while (reader.Next(part)) {
+      if (part.number == 1 && part.type == WireType::kBytes) text = part.content;
+    }
+    auto quantity = ParseQuantity(text);
+    if (reader.Failed() || !quantity) {
+      Fail("proto: a Quantity is malformed");
+      return nullptr;
+    }
+    return std::move(quantity->text);
   }
 
   std::string_view Text(std::string_view bytes) {
@@ -158,7 +179,7 @@ class Decoder {
     return bytes;
   }
 
-  // Nothing in it is Go's zero time.
+  // Reads a time. Empty bytes are Go's zero time.
   Value ReadTime(std::string_view bytes, bool micros) {
     if (bytes.empty()) return nullptr;
     Instant instant;
@@ -198,7 +219,7 @@ class Decoder {
     return type == kTypeInt ? Value(number) : Value(text);
   }
 
-  // It is written into JSON as it is, so it must be JSON.
+  // Reads managed fields. The text is later written into JSON unchanged, so it must be JSON.
   Value ReadFieldsV1(std::string_view bytes) {
     std::string_view raw;
     ProtoReader reader(bytes);

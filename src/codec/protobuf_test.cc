@@ -15,18 +15,18 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Value Canonical(std::string_view json, const api::Message& message) {
+Value CanonicalOf(std::string_view json, const api::Message& message) {
   return DecodeJson(json, message).value_or(Decoded{}).object;
 }
 
-std::string ErrorOf(std::string_view bytes, const api::Message& message = api::kService) {
+std::string ProtoError(std::string_view bytes, const api::Message& message = api::kService) {
   const auto value = DecodeProto(bytes, message);
   if (value) return "no error";
   EXPECT_EQ(value.error().reason, base::Reason::kBadRequest);
   return value.error().message;
 }
 
-// What `kubectl create ns foo` sends.
+// The body that `kubectl create ns foo` sends.
 const std::string kNamespaceFoo = Bytes(
     "'k8s' 00 0a0f 0a02'v1' 1209'Namespace'"
     "121b 0a13 0a03'foo' 1200 1a00 2200 2a00 3200 3800 4200 1200 1a02 0a00 1a00 2200");
@@ -53,7 +53,8 @@ struct Vector {
   std::string bytes;
 };
 
-// Made by hand from the rules: what is no pointer is always written, in ascending order of numbers.
+// Made by hand from the rules: a field that is not a pointer is always written,
+// in ascending order of numbers.
 std::vector<Vector> Vectors() {
   return {
       {&api::kServicePort, R"({"port":80})", Bytes("0a00 1200 1850 2206 0800 1000 1a00 2800")},
@@ -82,7 +83,7 @@ std::vector<Vector> Vectors() {
 
 TEST(Protobuf, BytesAsUpstreamWritesThem) {
   for (const Vector& vector : Vectors()) {
-    const Value object = Canonical(vector.json, *vector.message);
+    const Value object = CanonicalOf(vector.json, *vector.message);
     EXPECT_THAT(::testing::PrintToString(EncodeProto(object, *vector.message)),
                 ::testing::PrintToString(vector.bytes))
         << vector.json;
@@ -92,7 +93,7 @@ TEST(Protobuf, BytesAsUpstreamWritesThem) {
 
 TEST(Protobuf, Times) {
   const auto round = [](std::string_view event) {
-    const Value object = Canonical(event, api::kEvent);
+    const Value object = CanonicalOf(event, api::kEvent);
     return EncodeMessage(*DecodeProto(EncodeProto(object, api::kEvent), api::kEvent), api::kEvent);
   };
   EXPECT_THAT(round(R"({"eventTime":"2026-11-15T04:35:00.123456Z"})"),
@@ -101,7 +102,7 @@ TEST(Protobuf, Times) {
               HasSubstr(R"("firstTimestamp":"1960-01-01T00:00:00Z","lastTimestamp":null)"));
   EXPECT_THAT(round(R"({"firstTimestamp":"1970-01-01T00:00:00Z"})"),
               HasSubstr(R"("firstTimestamp":"1970-01-01T00:00:00Z")"));
-  // Nanoseconds of a Time are not looked at; those of a MicroTime are cut to microseconds.
+  // Nanoseconds of a Time are ignored; those of a MicroTime are cut to microseconds.
   const auto value =
       DecodeProto(Bytes("3208 08f4ece4d706 1001 5209 08f4ece4d706 10e707"), api::kEvent);
   ASSERT_TRUE(value.has_value());
@@ -110,10 +111,10 @@ TEST(Protobuf, Times) {
 }
 
 TEST(Protobuf, UnknownFieldsSurvive) {
-  // Field 30 of the Service, 99 of its spec, and 50, of another wire type, of a port.
+  // Field 30 of the Service, 99 of its spec, and 50 of a port, which has another wire type.
   const std::string unknown = Bytes("f201 03 'abc'");
   const std::string port =
-      EncodeProto(Canonical(R"({"port":80})", api::kServicePort), api::kServicePort) +
+      EncodeProto(CanonicalOf(R"({"port":80})", api::kServicePort), api::kServicePort) +
       Bytes("9103 0102030405060708");
   const std::string spec = Bytes("0a") + static_cast<char>(port.size()) + port + Bytes("9a0601'z'");
   const std::string bytes = Bytes("12") + static_cast<char>(spec.size()) + spec + unknown;
@@ -133,10 +134,10 @@ TEST(Protobuf, UnknownFieldsSurvive) {
             R"("status":{"loadBalancer":{}}})");
 }
 
-// A Service with unknown fields in metadata, spec, two ports, an entry of a list without keys, and
-// in a message that has nothing else.
+// Returns a Service with unknown fields in metadata, spec, two ports, an entry of a list without
+// keys, and a message that has nothing else.
 Value WithUnknownFields() {
-  Value service = Canonical(
+  Value service = CanonicalOf(
       R"({"metadata":{"name":"a"},"spec":{"ports":[{"port":80},{"port":53,"protocol":"UDP"}]},)"
       R"("status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})",
       api::kService);
@@ -154,13 +155,13 @@ Value WithUnknownFields() {
 TEST(UnknownFields, AreFoundHoweverDeep) {
   EXPECT_TRUE(HasUnknownFields(WithUnknownFields()));
   EXPECT_TRUE(HasUnknownFields(ArrayAt(WithUnknownFields(), "spec", "ports")[1]));
-  EXPECT_FALSE(HasUnknownFields(Canonical(
+  EXPECT_FALSE(HasUnknownFields(CanonicalOf(
       R"({"metadata":{"labels":{"a":"b"}},"spec":{"ports":[{"port":1}]}})", api::kService)));
 }
 
 TEST(UnknownFields, AreKeptWhereTheSameMessageIs) {
   const Value old = WithUnknownFields();
-  Value next = Canonical(
+  Value next = CanonicalOf(
       R"({"metadata":{"labels":{"x":"y"}},"spec":{"type":"NodePort","ports":[)"
       R"({"port":53,"protocol":"TCP"},{"port":53,"protocol":"UDP"},{"port":80,"protocol":"TCP"}]},)"
       R"("status":{"loadBalancer":{"ingress":[{"ip":"1.2.3.4"}]}}})",
@@ -172,18 +173,18 @@ TEST(UnknownFields, AreKeptWhereTheSameMessageIs) {
   const Array& ports = ArrayAt(next, "spec", "ports");
   EXPECT_EQ(StringAt(ports[0], kUnknownFields), "");
   EXPECT_EQ(StringAt(ports[1], kUnknownFields), "dns");
-  EXPECT_EQ(StringAt(ports[2], kUnknownFields), "http");  // It had no protocol, which is TCP.
+  EXPECT_EQ(StringAt(ports[2], kUnknownFields), "http");  // It had no protocol, which means TCP.
   EXPECT_EQ(StringAt(next, "status", "loadBalancer", kUnknownFields), "balancer");
   EXPECT_FALSE(HasUnknownFields(*FindAt(next, "status", "loadBalancer", "ingress")));
 }
 
 TEST(UnknownFields, AreKeptInMessagesThatHaveNothingElse) {
-  Value next = Canonical("{}", api::kService);
+  Value next = CanonicalOf("{}", api::kService);
   KeepUnknownFields(WithUnknownFields(), next, api::kService);
   EXPECT_EQ(StringAt(next, "metadata", kUnknownFields), "meta");
   EXPECT_EQ(StringAt(next, "status", "loadBalancer", kUnknownFields), "balancer");
   EXPECT_FALSE(HasAt(next, "spec", "ports"));
-  // What is not there, where that says something, has none.
+  // An absent pointer stays absent, since its absence has a meaning.
   const Value lost = Object{{"sessionAffinityConfig", Object{{std::string(kUnknownFields), "x"}}}};
   Value spec = Object();
   KeepUnknownFields(lost, spec, api::kServiceSpec);
@@ -191,7 +192,7 @@ TEST(UnknownFields, AreKeptInMessagesThatHaveNothingElse) {
 }
 
 TEST(UnknownFields, ThoseOfTheWriterStay) {
-  Value next = Canonical(R"({"spec":{"ports":[{"port":80}]}})", api::kService);
+  Value next = CanonicalOf(R"({"spec":{"ports":[{"port":80}]}})", api::kService);
   next.Find("spec")->Set(std::string(kUnknownFields), "own");
   KeepUnknownFields(WithUnknownFields(), next, api::kService);
   EXPECT_EQ(StringAt(next, "spec", kUnknownFields), "own");
@@ -208,23 +209,26 @@ TEST(Protobuf, OfAFieldGivenTwiceTheLastCounts) {
 }
 
 TEST(Protobuf, MalformedBytesAreErrors) {
-  EXPECT_THAT(ErrorOf(Bytes("0a")), HasSubstr("Service is cut off"));
-  EXPECT_THAT(ErrorOf(Bytes("0a05'x'")), HasSubstr("Service is cut off"));
-  EXPECT_THAT(ErrorOf(Bytes("0a03 0a05'x'")), HasSubstr("ObjectMeta is cut off"));
-  EXPECT_THAT(ErrorOf(Bytes("0800")), HasSubstr("wrong wireType = 0 for field Service.metadata"));
-  EXPECT_THAT(ErrorOf(Bytes("0b")), HasSubstr("cut off"));                      // A group.
-  EXPECT_THAT(ErrorOf(Bytes("00")), HasSubstr("cut off"));                      // Number 0.
-  EXPECT_THAT(ErrorOf(Bytes("ffffffffffffffffffff01")), HasSubstr("cut off"));  // Endless varint.
-  EXPECT_THAT(ErrorOf(Bytes("0affffffffffffffffff01")), HasSubstr("cut off"));  // Huge length.
-  EXPECT_THAT(ErrorOf(Bytes("0a01 ff"), api::kObjectMeta), HasSubstr("not UTF-8"));
-  EXPECT_THAT(ErrorOf(Bytes("4202 08ff"), api::kObjectMeta), HasSubstr("a time is malformed"));
-  EXPECT_THAT(ErrorOf(Bytes("420b 08ffffffffffffffff7f"), api::kObjectMeta), HasSubstr("cut off"));
-  EXPECT_THAT(ErrorOf(Bytes("420a 08ffffffffffffffff7f"), api::kObjectMeta),
+  EXPECT_THAT(ProtoError(Bytes("0a")), HasSubstr("Service is cut off"));
+  EXPECT_THAT(ProtoError(Bytes("0a05'x'")), HasSubstr("Service is cut off"));
+  EXPECT_THAT(ProtoError(Bytes("0a03 0a05'x'")), HasSubstr("ObjectMeta is cut off"));
+  EXPECT_THAT(ProtoError(Bytes("0800")),
+              HasSubstr("wrong wireType = 0 for field Service.metadata"));
+  EXPECT_THAT(ProtoError(Bytes("0b")), HasSubstr("cut off"));  // A group.
+  EXPECT_THAT(ProtoError(Bytes("00")), HasSubstr("cut off"));  // Number 0.
+  EXPECT_THAT(ProtoError(Bytes("ffffffffffffffffffff01")),
+              HasSubstr("cut off"));  // Endless varint.
+  EXPECT_THAT(ProtoError(Bytes("0affffffffffffffffff01")), HasSubstr("cut off"));  // Huge length.
+  EXPECT_THAT(ProtoError(Bytes("0a01 ff"), api::kObjectMeta), HasSubstr("not UTF-8"));
+  EXPECT_THAT(ProtoError(Bytes("4202 08ff"), api::kObjectMeta), HasSubstr("a time is malformed"));
+  EXPECT_THAT(ProtoError(Bytes("420b 08ffffffffffffffff7f"), api::kObjectMeta),
+              HasSubstr("cut off"));
+  EXPECT_THAT(ProtoError(Bytes("420a 08ffffffffffffffff7f"), api::kObjectMeta),
               HasSubstr("out of range"));
-  EXPECT_THAT(ErrorOf(Bytes("2202 0802"), api::kServicePort), HasSubstr("IntOrString"));
-  EXPECT_THAT(ErrorOf(Bytes("3a05 0a03 '{]}'"), api::kManagedFieldsEntry),
+  EXPECT_THAT(ProtoError(Bytes("2202 0802"), api::kServicePort), HasSubstr("IntOrString"));
+  EXPECT_THAT(ProtoError(Bytes("3a05 0a03 '{]}'"), api::kManagedFieldsEntry),
               HasSubstr("FieldsV1 is not JSON"));
-  EXPECT_THAT(ErrorOf(Bytes("5a02 0a09"), api::kObjectMeta), HasSubstr("entry of a map"));
+  EXPECT_THAT(ProtoError(Bytes("5a02 0a09"), api::kObjectMeta), HasSubstr("entry of a map"));
   const auto large = DecodeProto("12345", api::kService, {.bytes = 4});
   ASSERT_FALSE(large.has_value());
   EXPECT_THAT(large.error().message, HasSubstr("more than the limit of 4 bytes"));
@@ -236,7 +240,7 @@ TEST(Protobuf, Envelopes) {
   EXPECT_THAT(DecodeEnvelope(Bytes("'k8s' 00 0a")).error().message, HasSubstr("cut off"));
   EXPECT_THAT(DecodeEnvelope(Bytes("'k8s' 00 0a01 0a")).error().message, HasSubstr("cut off"));
   EXPECT_FALSE(DecodeEnvelope(Bytes("'k8s' 00 1a04'gzip'")).has_value());
-  // Any order will do.
+  // Fields may be in any order.
   const std::string bytes = Bytes("'k8s' 00 2200 1203'raw' 0a05 1203'Pod'");
   const auto envelope = DecodeEnvelope(bytes);
   ASSERT_TRUE(envelope.has_value());

@@ -4,12 +4,13 @@
 #include "codec/fields.h"
 #include "codec/proto_wire.h"
 #include "codec/protobuf.h"
+#include "codec/read.h"
 #include "codec/timestamp.h"
 
 namespace berth::codec {
 namespace {
 
-// Everything is written from back to front: last field first, last entry first.
+// Writes everything from back to front: the last field first, the last entry first.
 class Encoder {
  public:
   explicit Encoder(ProtoStyle style) : style_(style) {}
@@ -68,49 +69,53 @@ class Encoder {
     ForEachByKey(object, [&](const Member& member) { members.push_back(&member); });
     for (size_t i = members.size(); i-- > 0;) {
       const size_t before = out_.Size();
-      const std::string* text = members[i]->value.AsString();
-      out_.PrependBytesField(2, text == nullptr ? std::string_view() : std::string_view(*text));
+      One(field, 2, FitsType(members[i]->value, field.type) ? &members[i]->value : nullptr);
       out_.PrependBytesField(1, members[i]->key);
       out_.PrependLength(field.number, out_.Size() - before);
     }
   }
 
-  // Null is the empty value, which is written as well.
-  void One(const api::Field& field, const Value* value) {
+  void One(const api::Field& field, const Value* value) { One(field, field.number, value); }
+
+  // Writes one value. Null stands for the empty value, which is written too.
+  void One(const api::Field& field, uint32_t number, const Value* value) {
     switch (field.type) {
       case api::Type::kString:
-        out_.PrependBytesField(field.number, TextOf(value));
+        out_.PrependBytesField(number, Text(value));
         return;
       case api::Type::kBool:
-        out_.PrependVarintField(field.number, value != nullptr && *value->AsBool() ? 1 : 0);
+        out_.PrependVarintField(number, value != nullptr && *value->AsBool() ? 1 : 0);
         return;
       case api::Type::kInt32:
       case api::Type::kInt64:
-        out_.PrependVarintField(field.number, NumberOf(value));
+        out_.PrependVarintField(number, NumberOf(value));
         return;
       default:
         break;
     }
     const size_t before = out_.Size();
     Content(field, value);
-    out_.PrependLength(field.number, out_.Size() - before);
+    out_.PrependLength(number, out_.Size() - before);
   }
 
   void Content(const api::Field& field, const Value* value) {
     switch (field.type) {
       case api::Type::kTime:
       case api::Type::kMicroTime:
-        Time(TextOf(value), field.type == api::Type::kMicroTime);
+        Time(Text(value), field.type == api::Type::kMicroTime);
         return;
       case api::Type::kIntOrString: {
         const bool is_text = value != nullptr && value->AsString() != nullptr;
-        out_.PrependBytesField(3, TextOf(value));
+        out_.PrependBytesField(3, Text(value));
         out_.PrependVarintField(2, NumberOf(value));
         out_.PrependVarintField(1, is_text ? 1 : 0);
         return;
       }
+      case api::Type::kQuantity:
+        out_.PrependBytesField(1, value == nullptr ? "0" : Text(value));
+        return;
       case api::Type::kFieldsV1:
-        if (!TextOf(value).empty()) out_.PrependBytesField(1, TextOf(value));
+        if (!Text(value).empty()) out_.PrependBytesField(1, Text(value));
         return;
       default:
         Message(value, *field.message);
@@ -120,15 +125,10 @@ class Encoder {
 
   void Time(std::string_view text, bool micros) {
     const auto instant = ParseInstant(text);
-    if (!instant) return;  // Not set.
+    if (!instant) return;  // The time is not set.
     const int32_t nanos = micros ? instant->nanos / 1000 * 1000 : 0;
     out_.PrependVarintField(2, static_cast<uint64_t>(nanos));
     out_.PrependVarintField(1, static_cast<uint64_t>(instant->seconds));
-  }
-
-  static std::string_view TextOf(const Value* value) {
-    const std::string* text = value == nullptr ? nullptr : value->AsString();
-    return text == nullptr ? std::string_view() : std::string_view(*text);
   }
 
   // A negative number takes ten bytes, as in Go.

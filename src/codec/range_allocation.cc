@@ -18,7 +18,7 @@ constexpr uint32_t kMetadata = 1;
 constexpr uint32_t kRange = 2;
 constexpr uint32_t kData = 3;
 
-/// An ObjectMeta of which nothing is set, as Kubernetes writes it.
+/// An ObjectMeta in which nothing is set, as Kubernetes writes it.
 constexpr std::string_view kEmptyMetadata{"\x0a\0\x12\0\x1a\0\x22\0\x2a\0\x32\0\x38\0\x42\0", 16};
 
 tl::unexpected<base::Error> Unreadable(const std::string& why) {

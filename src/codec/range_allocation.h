@@ -1,10 +1,10 @@
-// Bitmaps of ranges as they are stored: Kubernetes' core/v1 RangeAllocation in its envelope, read
-// and changed where it stands, because it may be large and changes all the time.
+// Stored bitmaps of ranges: Kubernetes' core/v1 RangeAllocation in its envelope. They are read and
+// changed in place, because they may be large and change all the time.
 //
-//   "k8s\0", runtime.Unknown{v1 RangeAllocation}, in it: 1 metadata (all of it empty), 2 range, 3
-//   data; data is written even when it has no bytes
+//   "k8s\0", runtime.Unknown{v1 RangeAllocation} with the fields 1 metadata (all of it empty),
+//   2 range, 3 data; data is written even if it has no bytes
 //
-// Pure functions, safe from any thread; any bytes may be given. Errors are kInternalError.
+// Pure functions, safe from any thread, for any bytes. Errors are kInternalError.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@
 namespace berth::codec {
 
 struct StoredRangeAllocation {
-  std::string_view range;  // Both point into the bytes given.
+  std::string_view range;  // Both point into the input.
   std::string_view data;
 };
 
-/// Of the protobuf form.
+/// Reads the protobuf form.
 base::Result<StoredRangeAllocation> ReadRangeAllocation(std::string_view stored);
 
-/// A new one.
+/// Returns a new object.
 std::string WriteRangeAllocation(std::string_view range, std::string_view data);
 
-/// The same object with other data; whatever else it holds stays. `stored` must be readable.
+/// Returns the same object with other data. All other fields stay. `stored` must be readable.
 std::string WithData(std::string_view stored, std::string_view data);
 
-/// One that is stored in either form (kube-apiserver may write JSON too), in protobuf.
+/// Converts either stored form to protobuf. kube-apiserver may write JSON too.
 base::Result<std::string> RangeAllocationToProto(std::string_view stored);
 
 }  // namespace berth::codec

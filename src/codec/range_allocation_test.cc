@@ -12,7 +12,7 @@ namespace {
 
 using std::string_literals::operator""s;
 
-/// What kube-apiserver stores for items 0 and 9 of a range.
+/// Returns what kube-apiserver stores for items 0 and 9 of a range.
 std::string Golden() {
   return "k8s\0"s                                      //
          "\x0a\x15\x0a\x02v1\x12\x0fRangeAllocation"s  //
@@ -43,7 +43,7 @@ TEST(RangeAllocationTest, OtherDataLeavesTheRestAlone) {
   const std::string longer(300, 'x');
   EXPECT_EQ(WithData(Golden(), longer), WriteRangeAllocation("10.0.0.0/24", longer));
   EXPECT_EQ(WithData(WithData(Golden(), longer), "\x02\x01"), Golden());
-  // A field that a newer server has.
+  // A field of a newer server.
   const std::string raw = "\x0a\0\x12\x05"s + "range" + "\x1a\x01\x01\x22\x03new"s;
   const std::string newer = WrapEnvelope("v1", "RangeAllocation", raw);
   EXPECT_EQ(WithData(newer, "\x02"),

@@ -4,8 +4,9 @@
 //   for (const Value& port : ArrayAt(service, "spec", "ports")) Use(IntAt(port, "port"));
 //   SetAt(service, {"spec", "sessionAffinity"}, "None");
 //
-// Readers never fail: what is missing, or of another kind, is the empty value. Where "not set" and
-// "empty" differ, ask FindAt, which gives null. References stay valid as long as those of Object.
+// Readers never fail: a value that is missing or of another kind reads as the empty value.
+// Where "not set" and "empty" differ, use FindAt, which returns null. References stay valid
+// as long as those of Object.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ bool HasAt(const Value& root, const Keys&... keys) {
   return FindAt(root, keys...) != nullptr;
 }
 
-/// The text of a value that may be absent; "" if it is no string.
+/// Returns the text of a value that may be null; "" if it is not a string.
 std::string_view Text(const Value* value);
 
 template <typename... Keys>
@@ -59,7 +60,7 @@ bool BoolAt(const Value& root, const Keys&... keys) {
   return value != nullptr && value->AsBool().value_or(false);
 }
 
-/// An empty object of static duration if there is none.
+/// Returns an empty object of static duration if there is no object at the path.
 template <typename... Keys>
 const Object& ObjectAt(const Value& root, const Keys&... keys) {
   static const Object empty;
@@ -68,7 +69,7 @@ const Object& ObjectAt(const Value& root, const Keys&... keys) {
   return object == nullptr ? empty : *object;
 }
 
-/// Likewise.
+/// Returns an empty array of static duration if there is no array at the path.
 template <typename... Keys>
 const Array& ArrayAt(const Value& root, const Keys&... keys) {
   static const Array empty;
@@ -77,23 +78,23 @@ const Array& ArrayAt(const Value& root, const Keys&... keys) {
   return array == nullptr ? empty : *array;
 }
 
-/// Makes the objects on the way that are missing. A new member goes to the end of its object:
-/// encoders write by the message's order anyway.
+/// Sets the value at the path, and makes the objects on the way that are missing. A new member goes
+/// to the end of its object: encoders write in the message's order anyway.
 Value& SetAt(Value& root, std::initializer_list<std::string_view> path, Value value);
 
-/// Whether it was there.
+/// Returns whether there was a value at the path.
 bool EraseAt(Value& root, std::initializer_list<std::string_view> path);
 
-/// Makes the field of `to` what it is in `from`, present or absent.
+/// Makes the field of `to` equal to that of `from`, whether it is present or absent.
 void CopyAt(Value& to, const Value& from, std::initializer_list<std::string_view> path);
 
-/// The strings of a list; an element that is none reads as "".
+/// Returns the strings of a list. An element that is not a string reads as "".
 std::vector<std::string> Texts(const Array& list);
 
-/// The same, to look values up in; valid as long as the list.
+/// Returns the same as a set, for lookups. It is valid as long as the list.
 std::set<std::string_view> TextSet(const Array& list);
 
-/// Whether both are there and equal, or neither is.
+/// Returns whether both are present and equal, or both are absent.
 bool Same(const Value* a, const Value* b);
 
 }  // namespace berth::codec

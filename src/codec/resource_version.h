@@ -1,6 +1,6 @@
-// metadata.resourceVersion inside stored bytes, found and changed without decoding them. For use by
-// codec/slot.h, which says what stays as it is. Each function serves one form and answers no to
-// bytes that do not have it; any bytes may be given.
+// Finds and changes metadata.resourceVersion in stored bytes without decoding them. For use by
+// codec/slot.h, which says what stays unchanged. Each function handles one form. For other bytes it
+// returns nullopt or false and changes nothing. Any bytes may be passed.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace berth::codec {
 
-/// The field's content as it stands in the text, escapes included; empty when the field is
-/// missing.
+/// Returns the field's content as it is in the text, with its escapes.
+/// Returns "" if the field is missing.
 std::optional<std::string_view> JsonResourceVersion(std::string_view value);
 
-/// `version` must need no escapes.
+/// `version` must not need escapes.
 bool SetJsonResourceVersion(std::string& value, std::string_view version);
 
-/// Of a Kubernetes protobuf envelope.
+/// The same for a Kubernetes protobuf envelope.
 std::optional<std::string_view> ProtoResourceVersion(std::string_view value);
 bool SetProtoResourceVersion(std::string& value, std::string_view version);
 

@@ -1,21 +1,16 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "codec/resource_version.h"
 
 namespace berth::codec {
 namespace {
 
-constexpr std::string_view kMetadata = "metadata";
-constexpr std::string_view kVersion = "resourceVersion";
+constexpr std::string_view kMetadataKey = "metadata";
+constexpr std::string_view kVersionKey = "resourceVersion";
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-/// The character that begins `raw`, taken off it; -1 for one that is not plain ASCII.
+/// Removes the first character of `raw` and returns it, or -1 if it is not plain ASCII.
 int NextCharacter(std::string_view& raw) {
   const char first = raw.front();
   raw.remove_prefix(1);
@@ -23,7 +18,7 @@ int NextCharacter(std::string_view& raw) {
   if (!raw.starts_with('u') || raw.size() < 5) return -1;
   int code = 0;
   for (const char c : raw.substr(1, 4)) {
-    const int digit = HexDigit(c);
+    const int digit = base::HexDigit(c);
     if (digit < 0) return -1;
     code = code * 16 + digit;
   }
@@ -31,7 +26,8 @@ int NextCharacter(std::string_view& raw) {
   return code;
 }
 
-/// Whether a key reads `name`, which is plain letters, however it is written.
+/// Returns whether a key means `name`, which consists of letters, even if it
+/// is written with escapes.
 bool IsKey(std::string_view raw, std::string_view name) {
   if (raw.size() == name.size()) return raw == name;
   if (raw.size() < name.size() || raw.find('\\') == std::string_view::npos) return false;
@@ -41,15 +37,15 @@ bool IsKey(std::string_view raw, std::string_view name) {
   return raw.empty();
 }
 
-/// Goes over JSON text no further than it needs to; what it goes over is held to be JSON as far as
-/// strings and brackets go, and not looked at more closely.
-class Scanner {
+/// Scans JSON text no further than needed. It trusts the strings and brackets that it passes, and
+/// does not look at the rest.
+class JsonScanner {
  public:
-  explicit Scanner(std::string_view text, size_t at = 0) : text_(text), at_(at) {}
+  explicit JsonScanner(std::string_view text, size_t at = 0) : text_(text), at_(at) {}
 
   size_t at() const { return at_; }
 
-  /// The next character that is not white space; NUL at the end.
+  /// Returns the next character that is not white space, or NUL at the end.
   char Peek() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -65,7 +61,7 @@ class Scanner {
     return true;
   }
 
-  /// What is between the quotes of the string that comes next.
+  /// Returns the text between the quotes of the next string.
   std::optional<std::string_view> TakeString() {
     if (!Take('"')) return std::nullopt;
     const size_t begin = at_;
@@ -93,7 +89,7 @@ class Scanner {
 
   bool SkipNested() {
     const std::string_view text = text_;
-    size_t at = at_;  // A local: the compiler keeps it in a register.
+    size_t at = at_;  // A local variable, so that the compiler keeps it in a register.
     for (size_t depth = 0; at < text.size();) {
       const char c = text[at++];
       if (c == '"') {
@@ -113,17 +109,17 @@ class Scanner {
   size_t at_;
 };
 
-/// What there is of a member in the object that comes next.
+/// The result of a search for a member in the next object.
 struct Search {
   enum class Outcome : uint8_t { kFound, kMissing, kNoObject };
 
   Outcome outcome = Outcome::kNoObject;
-  size_t first = 0;    // Behind the object's opening brace.
-  bool empty = false;  // kMissing: the object has no members.
+  size_t first = 0;    // After the object's opening brace.
+  bool empty = false;  // For kMissing: the object has no members.
 };
 
-/// When it finds the member, `scanner` stands before its value.
-Search FindMember(Scanner& scanner, std::string_view name) {
+/// Searches for a member. If it is found, `scanner` is at its value.
+Search FindMember(JsonScanner& scanner, std::string_view name) {
   Search search;
   if (!scanner.Take('{')) return search;
   search.first = scanner.at();
@@ -145,55 +141,55 @@ Search FindMember(Scanner& scanner, std::string_view name) {
   return search;
 }
 
-/// Where the field's content is, or where what is missing around it belongs.
-struct Place {
+/// How to write the field: `before`, its content and `after` replace the `size` bytes at `at`.
+struct Splice {
   size_t at = 0;
   size_t size = 0;
-  std::string_view before = {};  // Comes with the content; empty when the field is there.
+  std::string_view before = {};  // Empty if the field exists; then `size` is that of its content.
   std::string_view after = {};
 };
 
-std::optional<Place> FindPlace(std::string_view value) {
+std::optional<Splice> FindSplice(std::string_view value) {
   using enum Search::Outcome;
-  Scanner scanner(value);
-  const Search metadata = FindMember(scanner, kMetadata);
+  JsonScanner scanner(value);
+  const Search metadata = FindMember(scanner, kMetadataKey);
   if (metadata.outcome == kNoObject) return std::nullopt;
   if (metadata.outcome == kMissing) {
-    return Place{.at = metadata.first,
-                 .before = R"("metadata":{"resourceVersion":")",
-                 .after = metadata.empty ? R"("})" : R"("},)"};
+    return Splice{.at = metadata.first,
+                  .before = R"("metadata":{"resourceVersion":")",
+                  .after = metadata.empty ? R"("})" : R"("},)"};
   }
-  const Search version = FindMember(scanner, kVersion);
+  const Search version = FindMember(scanner, kVersionKey);
   if (version.outcome == kNoObject) return std::nullopt;
   if (version.outcome == kMissing) {
-    return Place{.at = version.first,
-                 .before = R"("resourceVersion":")",
-                 .after = version.empty ? R"(")" : R"(",)"};
+    return Splice{.at = version.first,
+                  .before = R"("resourceVersion":")",
+                  .after = version.empty ? R"(")" : R"(",)"};
   }
   const auto content = scanner.TakeString();
   if (!content) return std::nullopt;
-  return Place{.at = static_cast<size_t>(content->data() - value.data()), .size = content->size()};
+  return Splice{.at = static_cast<size_t>(content->data() - value.data()), .size = content->size()};
 }
 
 }  // namespace
 
 std::optional<std::string_view> JsonResourceVersion(std::string_view value) {
-  const auto place = FindPlace(value);
-  if (!place) return std::nullopt;
-  return value.substr(place->at, place->size);
+  const auto splice = FindSplice(value);
+  if (!splice) return std::nullopt;
+  return value.substr(splice->at, splice->size);
 }
 
 bool SetJsonResourceVersion(std::string& value, std::string_view version) {
-  const auto place = FindPlace(value);
-  if (!place) return false;
-  if (place->before.empty()) {
-    value.replace(place->at, place->size, version);
+  const auto splice = FindSplice(value);
+  if (!splice) return false;
+  if (splice->before.empty()) {
+    value.replace(splice->at, splice->size, version);
     return true;
   }
-  std::string added(place->before);
+  std::string added(splice->before);
   added += version;
-  added += place->after;
-  value.insert(place->at, added);
+  added += splice->after;
+  value.insert(splice->at, added);
   return true;
 }
 

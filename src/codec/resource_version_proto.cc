@@ -16,15 +16,15 @@ constexpr uint64_t kFixed64 = 1;
 constexpr uint64_t kBytes = 2;
 constexpr uint64_t kFixed32 = 5;
 
-/// A length-delimited field, or the place where it belongs.
+/// A length-delimited field, or the position where it belongs.
 struct Field {
-  size_t length_at = 0;  // Of its length; where to add it when it is missing.
-  size_t begin = 0;      // Of its content.
+  size_t length_at = 0;  // Position of its length, or where to add the field.
+  size_t begin = 0;      // Start of its content.
   size_t end = 0;
   bool there = false;
 };
 
-/// Reads a varint at `at` and moves behind it.
+/// Reads a varint at `at` and moves past it.
 std::optional<uint64_t> TakeVarint(std::string_view bytes, size_t& at, size_t end) {
   uint64_t number = 0;
   for (int shift = 0; shift < 64 && at < end; shift += 7) {
@@ -35,8 +35,8 @@ std::optional<uint64_t> TakeVarint(std::string_view bytes, size_t& at, size_t en
   return std::nullopt;
 }
 
-/// Moves behind the content of a field; false when that is not inside the message. Groups, which
-/// Kubernetes does not have, count as that.
+/// Moves past the content of a field. Returns false if the content is not inside the message, and
+/// for groups, which Kubernetes does not use.
 bool SkipContent(std::string_view bytes, uint64_t wire_type, size_t& at, size_t end) {
   uint64_t size = 0;
   if (wire_type == kVarint) return TakeVarint(bytes, at, end).has_value();
@@ -56,8 +56,8 @@ bool SkipContent(std::string_view bytes, uint64_t wire_type, size_t& at, size_t 
   return true;
 }
 
-/// The last field of this number in the message at [begin, end); nothing when those bytes are no
-/// message or the field has another type.
+/// Returns the last field with this number in the message at [begin, end). Returns nullopt if those
+/// bytes are not a message or the field has another type.
 std::optional<Field> FindField(std::string_view bytes, size_t begin, size_t end, uint64_t number) {
   Field field;
   std::optional<size_t> first_above;
@@ -78,7 +78,7 @@ std::optional<Field> FindField(std::string_view bytes, size_t begin, size_t end,
   return field;
 }
 
-/// The fields of kPath, each inside the one before; what is missing has nothing inside.
+/// Returns the fields of kPath, each inside the one before. A missing field has no content.
 std::optional<std::array<Field, kPath.size()>> FindPath(std::string_view value) {
   if (!value.starts_with(kMagic)) return std::nullopt;
   std::array<Field, kPath.size()> fields;
@@ -117,9 +117,9 @@ std::optional<std::string_view> ProtoResourceVersion(std::string_view value) {
 bool SetProtoResourceVersion(std::string& value, std::string_view version) {
   const auto fields = FindPath(value);
   if (!fields) return false;
-  // From the inside out: what is changed lies behind the places that are still to be changed.
+  // From the inside out: each change is after the positions that are still to be changed.
   std::string content(version);
-  size_t growth = 0;  // Of what is inside `field`; wraps around when it shrinks.
+  size_t growth = 0;  // Growth inside `field`; wraps around if it shrinks.
   for (size_t i = kPath.size(); i-- > 0;) {
     const Field& field = (*fields)[i];
     if (!field.there) {

@@ -1,4 +1,4 @@
-// What JSON and YAML write alike. For use inside codec.
+// What the JSON and YAML writers share. For use inside codec.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace berth::codec {
 
-/// Appends null, true, false or a number; nothing for a string, an array or an object.
+/// Appends null, true, false or a number. Appends nothing for a string, an array or an object.
 void AppendPlainScalar(std::string& out, const Value& value);
 
 /// Appends the decimal digits.

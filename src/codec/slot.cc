@@ -14,7 +14,7 @@ constexpr std::string_view kOwnPrefix = "/registry/berth.io/";
 constexpr std::string_view kRangesPrefix = "/registry/ranges/";
 
 struct KeySlot {
-  std::string_view key;  // Ends in "/": all keys that begin so and have no row of their own above.
+  std::string_view key;  // "x/" matches keys with this prefix that no row above matches.
   int slot;
 };
 
@@ -81,6 +81,13 @@ int ReadSlot(std::string_view key, std::string_view value) {
 
 void ClearSlot(std::string_view key, std::string& value) {
   if (!FixedSlot(key)) SetResourceVersion(value, "");
+}
+
+bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
+  if (sent == stored) return true;
+  std::string cleared(stored);
+  ClearSlot(key, cleared);
+  return cleared == sent;
 }
 
 }  // namespace berth::codec

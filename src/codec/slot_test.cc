@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codec/json.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 
 namespace berth::codec {
 namespace {
@@ -31,7 +31,7 @@ std::string Cleared(std::string value, std::string_view key = kServiceKey) {
   return value;
 }
 
-/// Neither form: left alone, slot 0.
+/// Expects a value of neither form to be left unchanged, with slot 0.
 void ExpectLeftAlone(const std::string& value) {
   std::string copy = value;
   EXPECT_EQ(WriteSlot(kServiceKey, copy, 7), 0) << value;
@@ -59,7 +59,7 @@ std::string Envelope(std::string_view raw) {
          Bytes(4, "");
 }
 
-/// As Kubernetes writes it, but for the resourceVersion.
+/// Returns metadata as Kubernetes writes it, except for the resourceVersion.
 std::string Metadata(std::string_view name, std::optional<std::string> version) {
   return Bytes(1, name) + Bytes(2, "") + Bytes(3, "shop") + Bytes(4, "") +
          Bytes(5, "0d0b6a5e-1111-4222-8333-944455566677") + (version ? Bytes(6, *version) : "") +
@@ -96,7 +96,7 @@ TEST(SlotProtoTest, AMissingFieldGoesWhereItBelongs) {
 }
 
 TEST(SlotProtoTest, LengthsGrowAndShrinkByAByte) {
-  // The three enclosing lengths cross 128 and 16,384 one after the other.
+  // The three enclosing lengths reach 128 and 16,384 one after the other.
   for (size_t size = 100; size < 16'500; size = size < 200 || size >= 16'300 ? size + 1 : 16'300) {
     const std::string name(size, 'x');
     EXPECT_EQ(Written(Service(name, ""), 2000), Service(name, "2000"));

@@ -1,4 +1,4 @@
-// What DecodeWalk reads from: a node of a simdjson document or of a Value. For use inside codec.
+// The Sources of DecodeWalk: a node of a simdjson document or of a Value. For use inside codec.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ struct JsonSource {
 
 struct ValueSource {
   const Value* value = nullptr;
-  bool by_key = false;  // Members in the order of their keys, not their own.
+  bool by_key = false;  // Visit members in the order of their keys.
 
   Kind GetKind() const { return value->GetKind(); }
   bool Bool() const { return *value->AsBool(); }

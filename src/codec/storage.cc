@@ -13,7 +13,7 @@
 namespace berth::codec {
 namespace {
 
-// Versions that older servers stored and that have the same fields as the one served now.
+// Versions that older servers stored, and that have the same fields as the version served now.
 struct OlderVersion {
   std::string_view stored;
   std::string_view served;
@@ -78,7 +78,7 @@ std::string EncodeStored(const Value& canonical, const api::Kind& kind) {
 base::Result<Stored> DecodeStored(std::string_view bytes) {
   auto stored =
       bytes.starts_with(kProtobufMagic) ? DecodeStoredProto(bytes) : DecodeStoredJson(bytes);
-  // Whoever stored it may have kept a note there; the store says what the version is.
+  // An engine may have kept a note there. The version itself comes from the store.
   if (stored) EraseAt(stored->object, {"metadata", "resourceVersion"});
   return stored;
 }

@@ -1,5 +1,5 @@
-// Objects as they are stored: the bytes kube-apiserver would store (Kubernetes protobuf in its
-// envelope), or JSON for kinds that have no protobuf form. Pure functions, safe from any thread.
+// Stored objects: the same bytes as kube-apiserver stores (Kubernetes protobuf in its envelope), or
+// JSON for kinds that have no protobuf form. Pure functions, safe from any thread.
 #pragma once
 
 #include <string>
@@ -11,16 +11,16 @@
 
 namespace berth::codec {
 
-/// resourceVersion and selfLink are left empty, as everybody stores them.
+/// Encodes an object. resourceVersion and selfLink are left empty, as in Kubernetes.
 std::string EncodeStored(const Value& canonical, const api::Kind& kind);
 
 struct Stored {
-  const api::Kind* kind = nullptr;  // As it is served: its version may be newer than what was read.
+  const api::Kind* kind = nullptr;  // The kind as served; may be newer than the bytes.
   Value object;                     // Canonical, without resourceVersion.
 };
 
-/// Either form of any kind that is known. An Error, kInternalError, says what is wrong with the
-/// bytes.
+/// Decodes either form of any known kind. An Error, kInternalError, says what
+/// is wrong with the bytes.
 base::Result<Stored> DecodeStored(std::string_view bytes);
 
 }  // namespace berth::codec

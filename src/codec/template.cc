@@ -8,7 +8,7 @@
 namespace berth::codec {
 namespace {
 
-/// What stored protobuf begins with.
+/// The length of the prefix of stored protobuf.
 constexpr size_t kMagicSize = 4;
 
 std::optional<size_t> PlaceholderOf(std::string_view content, Placeholders placeholders) {
@@ -58,17 +58,17 @@ size_t TextTemplate::PositionOf(size_t at, std::span<const std::string_view> val
   return position;
 }
 
-std::vector<TextTemplate::Place> TextTemplate::Places(
+std::vector<TextTemplate::ValueSpan> TextTemplate::ValueSpans(
     std::span<const std::string_view> values) const {
-  std::vector<Place> places;
-  places.reserve(gaps_.size());
+  std::vector<ValueSpan> spans;
+  spans.reserve(gaps_.size());
   size_t shift = 0;
   for (const Gap& gap : gaps_) {
     const size_t size = values[gap.placeholder].size();
-    places.push_back({.at = gap.at + shift, .size = size, .placeholder = gap.placeholder});
+    spans.push_back({.at = gap.at + shift, .size = size, .placeholder = gap.placeholder});
     shift += size - sizes_[gap.placeholder];
   }
-  return places;
+  return spans;
 }
 
 bool IsPlain(std::string_view text) {

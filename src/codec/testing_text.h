@@ -1,4 +1,4 @@
-// For tests only: documents and bytes written down in short.
+// Short notations for documents and bytes. For tests only.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace berth::codec {
 
-/// JSON with ' for ".
+/// Parses JSON that is written with ' in place of ".
 inline Value Json(std::string_view short_text) {
   std::string text(short_text);
   for (char& c : text) {
@@ -22,7 +22,7 @@ inline Value Json(std::string_view short_text) {
   return value.value_or(Value());
 }
 
-/// Bytes from hexadecimal digits and, in between, 'text' as it is.
+/// Converts hexadecimal digits to bytes. 'Text' in single quotes between them is copied.
 inline std::string Bytes(std::string_view text) {
   std::string bytes;
   const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 
+#include "base/ascii.h"
 #include "base/go_text.h"
 
 namespace berth::codec {
@@ -21,18 +22,18 @@ constexpr int64_t kZeroSecond = -62'135'596'800;  // 0001-01-01T00:00:00Z
 constexpr int64_t kNanosPerSecond = 1'000'000'000;
 constexpr size_t kMaxFractionDigits = 9;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+using base::IsDigit;
 
 auto Complain(std::string message) {
   return base::Fail(base::Reason::kBadRequest, std::move(message));
 }
 
-// Reads the parts of a text one after the other and keeps the first complaint, in Go's words.
-class Reader {
+// Reads the parts of a text one after the other and keeps the first error, in Go's words.
+class TimeReader {
  public:
-  explicit Reader(std::string_view text) : text_(text), rest_(text) {}
+  explicit TimeReader(std::string_view text) : text_(text), rest_(text) {}
 
-  /// Exactly `digits` digits; `layout` is what Go calls the part.
+  /// Reads exactly `digits` digits. `layout` is Go's name for the part.
   int Number(size_t digits, std::string_view layout) {
     int number = 0;
     for (size_t i = 0; i < digits; ++i) {
@@ -62,7 +63,7 @@ class Reader {
     return true;
   }
 
-  /// Nanoseconds; digits beyond those are cut off.
+  /// Reads nanoseconds. Further digits are cut off.
   int32_t Fraction() {
     if (rest_.size() < 2 || rest_[0] != '.' || !IsDigit(rest_[1])) return 0;
     rest_.remove_prefix(1);
@@ -75,7 +76,7 @@ class Reader {
     return nanos;
   }
 
-  /// Seconds east of UTC.
+  /// Reads an offset in seconds east of UTC.
   int64_t Offset() {
     static constexpr std::string_view kLayout = "Z07:00";
     if (Skip('Z')) return 0;
@@ -141,7 +142,7 @@ std::string Format(Instant instant, bool micros) {
 }  // namespace
 
 base::Result<Instant> ParseInstant(std::string_view text) {
-  Reader reader(text);
+  TimeReader reader(text);
   const int year = reader.Number(4, "2006");
   reader.Literal("-");
   const int month = reader.Number(2, "01", 1, 12, "month");

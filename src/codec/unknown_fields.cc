@@ -9,7 +9,7 @@
 namespace berth::codec {
 namespace {
 
-// What tells an entry apart from the others of its list.
+// Returns a text that identifies an entry in its list.
 std::string KeyOf(const Value& entry, const api::Field& list) {
   std::string text;
   for (const api::ListKey& key : list.list_keys) {
@@ -21,7 +21,7 @@ std::string KeyOf(const Value& entry, const api::Field& list) {
 }
 
 void KeepInEntries(const Array& from, Array& to, const api::Field& list) {
-  std::unordered_map<std::string, Value*> by_key;  // Made when there is something to keep.
+  std::unordered_map<std::string, Value*> by_key;  // Filled when there is something to keep.
   for (const Value& entry : from) {
     if (!HasUnknownFields(entry)) continue;
     if (by_key.empty()) {
@@ -43,7 +43,7 @@ void KeepInField(const Value& from, Value& to, const api::Field& field) {
     return;
   }
   if (same != nullptr) return KeepUnknownFields(from, *same, *field.message);
-  // A message that is always there is not in the object when nothing known is set in it.
+  // If a message is not a pointer, an object in which nothing known is set does not contain it.
   if (field.IsPointer()) return;
   Value empty = Object();
   KeepUnknownFields(from, empty, *field.message);

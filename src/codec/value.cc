@@ -9,12 +9,12 @@
 namespace berth::codec {
 namespace {
 
-// Below this a walk over the keys beats hashing one of them.
+// Up to this size, comparing all keys is faster than hashing one.
 constexpr size_t kLargestUnindexed = 16;
 
 constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
 
-// absl's hash is salted per process, so that nobody can prepare keys that collide.
+// absl's hash is salted per process, so that clients cannot prepare keys that collide.
 size_t HashOf(std::string_view key) { return absl::Hash<std::string_view>{}(key); }
 
 }  // namespace
@@ -72,7 +72,7 @@ void Object::Reindex() {
     index_.reset();
     return;
   }
-  // A quarter full, so that it can double before the next time.
+  // A quarter full, so that the object can double before the next rebuild.
   index_ = std::make_unique<Index>(std::bit_ceil(members_.size() * 4));
   for (size_t i = 0; i < members_.size(); ++i) AddToIndex(i);
 }

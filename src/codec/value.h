@@ -1,13 +1,13 @@
-// A JSON document as a tree: what the parsers produce, what the writers take, and what patches are
-// applied to. A Value is a regular type: copies are deep, moves are cheap, == compares contents.
+// A JSON document as a tree. Parsers produce it, writers take it, and patches are applied to it. A
+// Value is a regular type: copies are deep, moves are cheap, and == compares contents.
 //
-// Numbers: an integer that fits int64 is one, a larger one that fits uint64 is that, everything
-// else is a double; so each number has one representation. JSON has no NaN or infinity: a Value
-// made from one is null. 1 and 1.0 are different Values.
+// Numbers: an integer that fits int64 is an int64, a larger one that fits uint64 is a uint64, and
+// everything else is a double. So each number has one representation. JSON has no NaN or infinity;
+// a Value made from one is null. 1 and 1.0 are different Values.
 //
-// Threads: like a standard container, safe to read from several. Errors: none, nothing here fails.
-// Copying, comparing and destroying recurse once per level: whoever builds deeper trees than a
-// parser's limit allows must bound the depth as well.
+// Threads: like a standard container, safe to read from several. Errors: nothing here fails.
+// Copying, comparing and destroying recurse once per level, so code that builds trees without a
+// parser must bound their depth too.
 #pragma once
 
 #include <concepts>
@@ -30,14 +30,14 @@ struct Member;
 
 using Array = std::vector<Value>;
 
-/// Keys and their values in the order of insertion, each key once. Small objects are searched
-/// from front to back; larger ones keep a hash index, so Find and Set take constant time.
+/// Keys and their values in the order of insertion, each key once. Small objects are searched from
+/// front to back. Larger ones keep a hash index, so Find and Set take constant time.
 class Object {
  public:
   Object();
   Object(std::initializer_list<Member> members);
 
-  /// The caller vouches that no key is there twice.
+  /// Makes an object of `members`. The caller guarantees that no key occurs twice.
   static Object FromUnique(std::vector<Member> members);
 
   Object(const Object& other);
@@ -51,25 +51,27 @@ class Object {
   std::vector<Member>::const_iterator begin() const;
   std::vector<Member>::const_iterator end() const;
 
-  /// Null if there is no such key. Valid until the object is next changed.
+  /// Returns null if there is no such key. The pointer is valid until the
+  /// next change of the object.
   const Value* Find(std::string_view key) const;
   Value* Find(std::string_view key);
 
-  /// A key that is there keeps its place and gets the new value; a new one goes to the end.
+  /// Sets the value of a key. An existing key keeps its position; a new one is added at the end.
   Value& Set(std::string key, Value value);
 
-  /// Whether there was such a key. Takes time linear in size(), as does EraseIf for any number.
+  /// Returns whether there was such a key. Takes time linear in size(), as
+  /// EraseIf does for any number of keys.
   bool Erase(std::string_view key);
   void EraseIf(const std::function<bool(const Member&)>& remove);
 
   void Reserve(size_t members);
 
-  /// The same keys with equal values, in any order.
+  /// Returns whether both have the same keys with equal values, in any order.
   bool operator==(const Object& other) const;
 
  private:
-  // An open-addressing table of positions in members_ plus one; 0 is a free slot. Positions, not
-  // pointers or hashes, so that copying and moving an Object need not touch it.
+  // An open-addressing table of positions in members_ plus one; 0 is a free slot. It holds
+  // positions, not pointers or hashes, so that copying and moving an Object need not change it.
   using Index = std::vector<uint32_t>;
 
   size_t Position(std::string_view key) const;
@@ -84,7 +86,7 @@ enum class Kind : uint8_t { kNull, kBool, kInt, kUint, kDouble, kString, kArray,
 
 class Value {
  public:
-  // Implicit, so that a document can be written down as it looks.
+  // The constructors are implicit, so that documents in code look like JSON.
   // NOLINTBEGIN(google-explicit-constructor)
   Value() = default;
   Value(std::nullptr_t) {}
@@ -104,8 +106,8 @@ class Value {
   Kind GetKind() const { return static_cast<Kind>(data_.index()); }
   bool IsNull() const { return GetKind() == Kind::kNull; }
 
-  /// Each getter answers only for its own kind; there are no conversions, except that AsUint
-  /// also answers for an int that is not negative, and AsDouble for every number.
+  /// Each getter returns null or nullopt for other kinds. There are no conversions, except that
+  /// AsUint also works for an int that is not negative, and AsDouble for every number.
   std::optional<bool> AsBool() const;
   std::optional<int64_t> AsInt() const;
   std::optional<uint64_t> AsUint() const;
@@ -117,17 +119,17 @@ class Value {
   Array* AsArray() { return std::get_if<Array>(&data_); }
   Object* AsObject() { return std::get_if<Object>(&data_); }
 
-  /// Becomes this, whatever it was, and returns it: for building trees in place.
+  /// Replaces the value by this one, and returns it. For building trees in place.
   std::string& MakeString(std::string_view text) { return data_.emplace<std::string>(text); }
   Array& MakeArray() { return data_.emplace<Array>(); }
   Object& MakeObject();
 
-  /// Null as well if this is not an object.
+  /// Also returns null if this is not an object.
   const Value* Find(std::string_view key) const;
   Value* Find(std::string_view key);
 
-  /// As Object::Set and Array::push_back. A Value of another kind becomes an empty object or
-  /// array first, as RFC 7396 has it for objects.
+  /// Like Object::Set and Array::push_back. A Value of another kind becomes an empty object or
+  /// array first, as RFC 7396 defines it for objects.
   Value& Set(std::string key, Value value);
   Value& Append(Value value);
 

@@ -9,7 +9,7 @@
 #include <map>
 #include <type_traits>
 
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 
 namespace berth::codec {
 namespace {
@@ -120,7 +120,7 @@ TEST(Object, EqualityIgnoresOrder) {
   EXPECT_NE((Array{1, 2}), (Array{2, 1}));
 }
 
-// A hundred thousand keys, each step of which would be too slow if it looked at all of them.
+// With a hundred thousand keys, a step that looked at all of them would be too slow.
 TEST(Object, StaysFastWithManyKeys) {
   constexpr int kKeys = 100'000;
   Object forwards;
@@ -141,7 +141,7 @@ TEST(Object, StaysFastWithManyKeys) {
   EXPECT_EQ(*copy.Find("99999"), Value(99999));
 }
 
-// Against std::map, across the size at which the index comes and goes.
+// Compares with std::map, around the size at which the index is added and removed.
 RC_GTEST_PROP(Object, BehavesAsAMap, ()) {
   Object object;
   std::map<std::string, Value> model;

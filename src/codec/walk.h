@@ -1,5 +1,5 @@
-// A walk over a Value in document order, which is all that a writer needs. Keeps its own stack, so
-// that a tree of any depth can be written. For use inside codec.
+// A walk over a Value in document order, which is all that a writer needs. It keeps its own stack,
+// so that a tree of any depth can be written. For use inside codec.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace berth::codec {
 
 /// Calls `visitor`, which has
 ///   void Scalar(const Value& value);            for everything that is not an array or object
-///   void Begin(const Value& container);         and, after all that is in it,
-///   void End(const Value& container);
-///   void BeforeItem(size_t index);              inside an array, and
-///   void Key(const std::string& key, size_t index);  inside an object, before each value.
+///   void Begin(const Value& container);         before the contents of an array or object
+///   void End(const Value& container);           after them
+///   void BeforeItem(size_t index);              before each value in an array
+///   void Key(const std::string& key, size_t index);  before each value in an object
 template <typename Visitor>
 void Walk(const Value& root, Visitor& visitor) {
   struct Level {
     const Value* container;
     size_t next;
 
-    // Announces the next value in it and returns that; null at the end.
+    // Announces the next value of the container and returns it. Returns null at the end.
     const Value* Step(Visitor& to) {
       if (const Array* array = container->AsArray()) {
         if (next == array->size()) return nullptr;

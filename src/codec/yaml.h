@@ -1,8 +1,8 @@
-// Values as YAML, laid out as kubectl does it.
+// Writes Values as YAML in kubectl's layout.
 //
-// The text reads back as an equal Value with kubectl's reader and any for YAML 1.2, and its strings
-// as strings with those for YAML 1.1 too; but bytes which are not UTF-8 become U+FFFD. A pure
-// function, safe from any thread; writing never fails.
+// kubectl's parser and any YAML 1.2 parser read the text back as an equal Value. YAML 1.1 parsers
+// read at least its strings as strings. Bytes that are not UTF-8 become U+FFFD. A pure function,
+// safe from any thread; writing never fails.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ enum class YamlOrder : uint8_t {
   kAsGiven,
 };
 
-/// Block style; sequences are not indented under their key; long lines are folded at a space.
-/// Strings are plain where they read back as the same string. Otherwise they are double-quoted if a
-/// reader would take them for something else ("true", "10", "1:30"), single-quoted if only their
-/// punctuation is in the way ('*', 'a: b'), and a literal block if they have several lines.
+/// Uses block style. Sequences are not indented under their key, and long lines are folded at a
+/// space. Strings are plain if they read back as the same string. Otherwise they are double-quoted
+/// if a parser would read them as something else ("true", "10", "1:30"), single-quoted if only
+/// their punctuation is the problem ('*', 'a: b'), and a literal block if they have several lines.
 std::string WriteYaml(const Value& value, YamlOrder order = YamlOrder::kByKey);
 
 }  // namespace berth::codec

@@ -2,7 +2,6 @@
 
 #include <absl/container/flat_hash_map.h>
 #include <fmt/format.h>
-#include <yaml.h>
 
 #include <optional>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "base/go_text.h"
 #include "codec/json_dom.h"
 #include "codec/scalar.h"
+#include "codec/yaml_events.h"
 #include "codec/yaml_scalar.h"
 
 namespace berth::codec {
@@ -18,53 +18,7 @@ namespace {
 
 constexpr size_t kMostDuplicates = 100;
 
-std::string_view View(const yaml_char_t* text) {
-  return text == nullptr ? std::string_view() : reinterpret_cast<const char*>(text);
-}
-
-// libyaml's parser and the event it is at.
-class Events {
- public:
-  explicit Events(std::string_view text) {
-    ready_ = yaml_parser_initialize(&parser_) != 0;
-    if (!ready_) return;
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
-                                 text.size());
-  }
-  ~Events() {
-    yaml_event_delete(&event_);
-    if (ready_) yaml_parser_delete(&parser_);
-  }
-  Events(const Events&) = delete;
-  Events& operator=(const Events&) = delete;
-
-  const yaml_event_t& Get() const { return event_; }
-
-  bool Next() {
-    yaml_event_delete(&event_);
-    return ready_ && yaml_parser_parse(&parser_, &event_) != 0;
-  }
-
-  /// What is wrong with the text, in the words and with the line numbers of Go's reader.
-  std::string Fault() const {
-    if (!ready_ || parser_.problem == nullptr) return "yaml: unknown problem parsing YAML content";
-    size_t line = parser_.problem_mark.line;
-    if (line != 0) {
-      if (parser_.error == YAML_SCANNER_ERROR) ++line;
-    } else {
-      line = parser_.context_mark.line;
-    }
-    if (line == 0) return fmt::format("yaml: {}", parser_.problem);
-    return fmt::format("yaml: line {}: {}", line, parser_.problem);
-  }
-
- private:
-  yaml_parser_t parser_;
-  yaml_event_t event_ = {};
-  bool ready_ = false;
-};
-
-// A node and how large it is: text and a little for each node, about what it would take as JSON.
+// A node and its size: its text and a little for each node, about the size of its JSON.
 struct Node {
   Value value;
   size_t weight = 0;
@@ -73,13 +27,13 @@ struct Node {
 constexpr size_t kNodeWeight = 2;
 
 // Recurses once per level, within the limit on depth.
-class Reader {
+class YamlReader {
  public:
-  Reader(std::string_view text, const JsonLimits& limits)
+  YamlReader(std::string_view text, const JsonLimits& limits)
       : events_(text), limits_(limits), levels_left_(EffectiveDepth(limits)) {}
 
   base::Result<YamlDocument> Read() {
-    Step();  // The beginning of the stream,
+    Step();  // The start of the stream,
     Step();  // and of a document.
     Value value;
     if (!fault_ && events_.Get().type != YAML_STREAM_END_EVENT) {
@@ -100,26 +54,26 @@ class Reader {
     if (!fault_ && !events_.Next()) Fail(events_.Fault());
   }
 
-  // Of the node at the present event; leaves the last event of it.
+  // Reads the node that starts at the current event, up to its last event.
   Node ReadNode() {
     if (fault_) return {};
     const yaml_event_t& event = events_.Get();
     switch (event.type) {
       case YAML_ALIAS_EVENT:
-        return ReadAlias(std::string(View(event.data.alias.anchor)));
+        return ReadAlias(std::string(YamlText(event.data.alias.anchor)));
       case YAML_SCALAR_EVENT: {
-        const std::string anchor(View(event.data.scalar.anchor));
+        const std::string anchor(YamlText(event.data.scalar.anchor));
         return Keep(anchor, ReadScalar());
       }
       case YAML_SEQUENCE_START_EVENT: {
-        const std::string anchor(View(event.data.sequence_start.anchor));
-        CheckTag(View(event.data.sequence_start.tag), "tag:yaml.org,2002:seq");
-        return Keep(anchor, ReadContainer(anchor, &Reader::ReadSequence));
+        const std::string anchor(YamlText(event.data.sequence_start.anchor));
+        CheckTag(YamlText(event.data.sequence_start.tag), "tag:yaml.org,2002:seq");
+        return Keep(anchor, ReadContainer(anchor, &YamlReader::ReadSequence));
       }
       case YAML_MAPPING_START_EVENT: {
-        const std::string anchor(View(event.data.mapping_start.anchor));
-        CheckTag(View(event.data.mapping_start.tag), "tag:yaml.org,2002:map");
-        return Keep(anchor, ReadContainer(anchor, &Reader::ReadMapping));
+        const std::string anchor(YamlText(event.data.mapping_start.anchor));
+        CheckTag(YamlText(event.data.mapping_start.tag), "tag:yaml.org,2002:map");
+        return Keep(anchor, ReadContainer(anchor, &YamlReader::ReadMapping));
       }
       default:
         Fail("yaml: unknown problem parsing YAML content");
@@ -130,7 +84,7 @@ class Reader {
   Node ReadScalar() {
     const auto& scalar = events_.Get().data.scalar;
     const std::string_view text(reinterpret_cast<const char*>(scalar.value), scalar.length);
-    const std::string_view tag = View(scalar.tag);
+    const std::string_view tag = YamlText(scalar.tag);
     Node node{.value = {}, .weight = kNodeWeight + text.size()};
     const bool is_string = tag == "!" || (tag.empty() && scalar.style != YAML_PLAIN_SCALAR_STYLE);
     if (is_string) {
@@ -160,8 +114,8 @@ class Reader {
     return *found->second;
   }
 
-  // Remembers a node that has a name, as a copy. Copies count: names inside names would otherwise
-  // multiply a document by its depth.
+  // Remembers a copy of a node that has an anchor. Copies count towards the limit: anchors inside
+  // anchors would otherwise multiply a document by its depth.
   Node Keep(const std::string& anchor, Node node) {
     if (!anchor.empty() && !fault_ && Spend(node.weight)) anchors_[anchor] = node;
     return node;
@@ -177,7 +131,7 @@ class Reader {
     return false;
   }
 
-  Node ReadContainer(const std::string& anchor, Node (Reader::*read)()) {
+  Node ReadContainer(const std::string& anchor, Node (YamlReader::*read)()) {
     if (!anchor.empty()) anchors_[anchor] = std::nullopt;  // Until it is complete.
     if (levels_left_ == 0) {
       Fail(fmt::format("yaml: sequences and mappings are nested more than {} deep",
@@ -220,11 +174,11 @@ class Reader {
     return {.value = std::move(object), .weight = weight};
   }
 
-  // As JSON, whose keys are strings.
+  // Returns the key as in JSON, where keys are strings.
   std::string ReadKey() {
     const yaml_event_t& event = events_.Get();
     if (event.type == YAML_SCALAR_EVENT && event.data.scalar.plain_implicit != 0 &&
-        View(event.data.scalar.value) == "<<") {
+        YamlText(event.data.scalar.value) == "<<") {
       Fail("yaml: merge keys (<<) are not supported");
       return {};
     }
@@ -276,7 +230,7 @@ class Reader {
     size_t index;
   };
 
-  Events events_;
+  YamlEvents events_;
   const JsonLimits limits_;
   size_t levels_left_;
   size_t spent_ = 0;
@@ -294,7 +248,7 @@ base::Result<YamlDocument> ParseYaml(std::string_view text, const JsonLimits& li
                       fmt::format("yaml: {} bytes, which is more than the limit of {} bytes",
                                   text.size(), limits.bytes));
   }
-  return Reader(text, limits).Read();
+  return YamlReader(text, limits).Read();
 }
 
 }  // namespace berth::codec

@@ -1,13 +1,14 @@
-// YAML text to Values, as the Kubernetes API server takes it: YAML 1.1 as Go's reader resolves it.
+// Parses YAML text as the Kubernetes API server does: YAML 1.1 with the rules of Go's parser.
 //
-// Plain scalars: yes, no, on, off, y, n and their upper-case forms are booleans; integers may be
-// octal (017, 0o17), hexadecimal and binary and hold underscores; a float without a fraction counts
-// as an integer; times and sexagesimals stay strings; infinities and NaN, which JSON lacks, are
-// errors. Keys that are numbers or booleans become strings. Of a key given twice the last counts.
+// Plain scalars: yes, no, on, off, y, n and their upper-case forms are booleans. Integers may
+// be octal (017, 0o17), hexadecimal or binary, and may contain underscores. A float without a
+// fraction counts as an integer. Times and sexagesimals stay strings. Infinities and NaN, which
+// JSON does not have, are errors. Keys that are numbers or booleans become strings. Of
+// duplicate keys the last one counts.
 //
-// Bounded: size and depth as JSON, and with all aliases followed the document may not be larger
-// than the limit on size either. Merge keys (<<), tags beyond the usual and a second document are
-// refused. A pure function, safe from any thread; an Error is always kBadRequest.
+// Limits: size and depth are bounded as for JSON, and so is the size of the document with all
+// aliases expanded. Merge keys (<<), unusual tags and a second document are refused. A pure
+// function, safe from any thread. An Error is always kBadRequest.
 #pragma once
 
 #include <string>
@@ -23,7 +24,7 @@ namespace berth::codec {
 struct DuplicateKey {
   std::string path;  // "spec.ports[0].name"
   std::string key;
-  size_t line = 0;  // Of its value, counted from 1.
+  size_t line = 0;  // Line of its value, counted from 1.
 
   bool operator==(const DuplicateKey&) const = default;
 };

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "codec/yaml.h"
 
 namespace berth::codec {
@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// What the document says, as JSON; or what is wrong with it.
+// Returns the document as JSON, or its error.
 std::string AsJson(std::string_view yaml) {
   const auto document = ParseYaml(yaml);
   if (document) return WriteJson(document->value);
@@ -108,7 +108,7 @@ TEST(ParseYaml, DuplicateKeysWithTheirLines) {
   ASSERT_TRUE(document.has_value());
   EXPECT_EQ(WriteJson(document->value), R"({"a":3,"b":[{"c":{"d":2}}]})");
   ASSERT_EQ(document->duplicates.size(), 3u);
-  // A mapping begins where its first key stands.
+  // A mapping begins at its first key.
   EXPECT_EQ(document->duplicates[0], (DuplicateKey{.path = "b[0].c", .key = "c", .line = 5}));
   EXPECT_EQ(document->duplicates[1], (DuplicateKey{.path = "b[0].c.d", .key = "d", .line = 6}));
   EXPECT_EQ(document->duplicates[2], (DuplicateKey{.path = "a", .key = "a", .line = 7}));
@@ -122,7 +122,7 @@ TEST(ParseYaml, WhatIsRefused) {
   EXPECT_EQ(AsJson("a: *b"), "yaml: unknown anchor 'b' referenced");
   EXPECT_EQ(AsJson("a: &x [*x]"), "yaml: anchor 'x' value contains itself");
   EXPECT_EQ(AsJson("a: 1\n---\nb: 1\n"), "yaml: there is more than one document");
-  EXPECT_EQ(AsJson("a: .inf"), "yaml: \".inf\" is no number that JSON has");
+  EXPECT_EQ(AsJson("a: .inf"), "yaml: \".inf\" is not a number in JSON");
   EXPECT_EQ(AsJson("a: &x {b: 1}\nc:\n  <<: *x\n"), "yaml: merge keys (<<) are not supported");
   EXPECT_EQ(AsJson("? [a]\n: 1"),
             "yaml: a key of a mapping is neither a string nor a number nor a boolean");
@@ -138,7 +138,7 @@ TEST(ParseYaml, WhatIsRefused) {
 TEST(ParseYaml, Limits) {
   EXPECT_THAT(AsJson(std::string(100'000, '[')), HasSubstr("nested more than 256 deep"));
   EXPECT_THAT(AsJson(std::string(4 << 20, 'a')), HasSubstr("more than the limit of 3145728 bytes"));
-  // Each line ten times the one before: three gigabytes if it were followed.
+  // Each line is ten times as long as the one before: three gigabytes if it were expanded.
   std::string laughs = "a: &a [x,x,x,x,x,x,x,x,x,x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     laughs += std::string(1, c) + ": &" + c + " [";
@@ -147,7 +147,7 @@ TEST(ParseYaml, Limits) {
     laughs += "]\n";
   }
   EXPECT_THAT(AsJson(laughs), HasSubstr("with all aliases followed the document is larger"));
-  // Names inside names: what is kept for them must not grow with the depth either.
+  // Anchors inside anchors: the copies kept for them must not grow with the depth either.
   std::string nested = std::string(20'000, 'x');
   for (int i = 0; i < 250; ++i) nested = "[&n" + std::to_string(i) + " " + nested + "]";
   EXPECT_THAT(AsJson(nested), HasSubstr("with all aliases followed the document is larger"));
@@ -158,7 +158,7 @@ RC_GTEST_PROP(ParseYaml, ReadsWhatWriteYamlWrites, ()) {
     Value value = ArbitraryValue(3);
     const auto again = ParseYaml(WriteYaml(value));
     RC_ASSERT(again.has_value());
-    // A float without fraction comes back as an integer, as in JSON made by Go.
+    // A float without a fraction comes back as an integer, as in JSON made by Go.
     const auto normal = ParseYaml(WriteYaml(again->value));
     RC_ASSERT(normal.has_value() && normal->value == again->value);
   }

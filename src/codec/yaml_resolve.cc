@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "base/ascii.h"
+
 namespace berth::codec {
 namespace {
 
@@ -16,12 +18,12 @@ constexpr std::array<std::string_view, 29> kWords = {
 constexpr std::array<std::string_view, 6> kNonFinite = {".inf", ".Inf", ".INF",
                                                         ".nan", ".NaN", ".NAN"};
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+using base::IsDigit;
 
 // Reads a text from front to back, piece by piece.
-class Scanner {
+class PlainScanner {
  public:
-  explicit Scanner(std::string_view text) : rest_(text) {}
+  explicit PlainScanner(std::string_view text) : rest_(text) {}
 
   bool AtEnd() const { return rest_.empty(); }
 
@@ -55,7 +57,7 @@ class Scanner {
   std::string_view rest_;
 };
 
-// 0x1F, 0b101, 0o17, without sign. Underscores count as digits.
+// Returns whether `text` is like 0x1F, 0b101 or 0o17, without a sign. Underscores count as digits.
 bool IsPrefixedInteger(std::string_view text) {
   if (text.size() < 3 || text[0] != '0') return false;
   const std::string_view digits = text.substr(2);
@@ -74,9 +76,9 @@ bool IsPrefixedInteger(std::string_view text) {
   }
 }
 
-// 12, 017, 1.5, .5, 1., 1e3, without sign.
+// Returns whether `text` is like 12, 017, 1.5, .5, 1. or 1e3, without a sign.
 bool IsDecimal(std::string_view text) {
-  Scanner scanner(text);
+  PlainScanner scanner(text);
   size_t digits = scanner.SkipDigits();
   if (scanner.SkipOneOf(".")) digits += scanner.SkipDigits();
   if (digits == 0) return false;
@@ -87,9 +89,10 @@ bool IsDecimal(std::string_view text) {
   return scanner.AtEnd();
 }
 
-// 1:30, 190:20:30.15, without sign. Places after the first are below 60.
+// Returns whether `text` is like 1:30 or 190:20:30.15, without a sign. All
+// places but the first are below 60.
 bool IsSexagesimal(std::string_view text) {
-  Scanner scanner(text);
+  PlainScanner scanner(text);
   if (scanner.SkipDigits() == 0 || scanner.Rest().substr(0, 1) != ":") return false;
   while (scanner.SkipOneOf(":")) {
     const std::string_view place = scanner.Rest();
@@ -101,7 +104,7 @@ bool IsSexagesimal(std::string_view text) {
 }
 
 bool IsNumber(std::string_view text) {
-  Scanner sign(text);
+  PlainScanner sign(text);
   const bool has_sign = sign.SkipOneOf("+-");
   text = sign.Rest();
   if (std::find(kNonFinite.begin(), kNonFinite.end(), text) != kNonFinite.end()) return true;
@@ -110,14 +113,14 @@ bool IsNumber(std::string_view text) {
   const bool may_begin = IsDigit(first) || first == '.' || (has_sign && first == '_');
   if (!may_begin) return false;
   if (IsPrefixedInteger(text)) return true;
-  // Underscores group digits; Go's reader takes them out wherever they are.
+  // Underscores group digits. Go's parser removes them wherever they are.
   std::string digits(text);
   std::erase(digits, '_');
   return IsPrefixedInteger(digits) || IsDecimal(digits) || IsSexagesimal(digits);
 }
 
-// Z, +1, -05:30, +0530, or nothing.
-bool IsTimeZone(Scanner scanner) {
+// Returns whether the rest is like Z, +1, -05:30 or +0530, or is empty.
+bool IsTimeZone(PlainScanner scanner) {
   scanner.SkipBlanks();
   if (scanner.AtEnd() || (scanner.Rest() == "Z" || scanner.Rest() == "z")) return true;
   if (!scanner.SkipOneOf("+-") || !scanner.SkipDigits(1, 4)) return false;
@@ -125,9 +128,9 @@ bool IsTimeZone(Scanner scanner) {
   return scanner.AtEnd();
 }
 
-// 2026-11-15, 2026-11-15T04:35:00.123Z, 2026-11-15 4:35:00 +1.
+// Returns whether `text` is like 2026-11-15, 2026-11-15T04:35:00.123Z or 2026-11-15 4:35:00 +1.
 bool IsTimestamp(std::string_view text) {
-  Scanner scanner(text);
+  PlainScanner scanner(text);
   if (!scanner.SkipDigits(4, 4) || !scanner.SkipOneOf("-") || !scanner.SkipDigits(1, 2) ||
       !scanner.SkipOneOf("-") || !scanner.SkipDigits(1, 2)) {
     return false;

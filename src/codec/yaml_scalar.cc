@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/go_text.h"
 
 namespace berth::codec {
@@ -30,14 +31,14 @@ bool IsOneOf(std::string_view text, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+using base::IsDigit;
 
 auto Refuse(std::string_view text, std::string_view why) {
   return base::Fail(base::Reason::kBadRequest,
                     fmt::format("yaml: {} {}", base::GoQuoted(text), why));
 }
 
-// The base that a prefix asks for, which is cut off: 0x1F, 0b101, 0o17 and, as in C, 017.
+// Removes the prefix of a number and returns its base: 0x1F, 0b101, 0o17 and, as in C, 017.
 int TakeBase(std::string_view& digits) {
   if (digits.size() < 2 || digits[0] != '0') return 10;
   const char letter = static_cast<char>(digits[1] | 0x20);
@@ -46,7 +47,7 @@ int TakeBase(std::string_view& digits) {
   return base;
 }
 
-// An integer with a sign or none, underscores taken out already.
+// Reads an integer with or without a sign, from which underscores have been removed.
 std::optional<Value> ReadInteger(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -60,7 +61,7 @@ std::optional<Value> ReadInteger(std::string_view text) {
   return Value(static_cast<int64_t>(~size + 1));
 }
 
-// [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
+// Returns whether the text matches [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool LooksLikeFloat(std::string_view text) {
   size_t at = 0;
   const auto skip_digits = [&] {
@@ -84,7 +85,7 @@ bool LooksLikeFloat(std::string_view text) {
   return at == text.size();
 }
 
-// As a number of JSON: one without fraction is an integer there.
+// Returns a number as JSON has it: one without a fraction is an integer.
 Value FloatToJson(double number) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (number == std::trunc(number)) {
@@ -109,7 +110,7 @@ base::Result<Value> ResolvePlain(std::string_view text) {
   if (IsOneOf(text, kNullWords)) return nullptr;
   if (IsOneOf(text, kTrueWords)) return true;
   if (IsOneOf(text, kFalseWords)) return false;
-  if (IsOneOf(text, kNonFiniteWords)) return Refuse(text, "is no number that JSON has");
+  if (IsOneOf(text, kNonFiniteWords)) return Refuse(text, "is not a number in JSON");
   const char first = text.front();
   if (first == '.') return ReadFloat(text).value_or(Value(text));
   if (!IsDigit(first) && first != '+' && first != '-') return text;

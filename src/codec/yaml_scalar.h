@@ -1,4 +1,4 @@
-// What the API server's YAML reader makes of a scalar. For use inside codec.
+// How the API server's YAML parser reads a scalar. For use inside codec.
 #pragma once
 
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace berth::codec {
 
-/// A plain scalar without a tag: null, a boolean, a number or a string. An Error for infinities and
-/// NaN, which JSON does not have.
+/// Reads a plain scalar without a tag: null, a boolean, a number or a string. Infinities and NaN,
+/// which JSON does not have, are errors.
 base::Result<Value> ResolvePlain(std::string_view text);
 
-/// A scalar with a tag ("tag:yaml.org,2002:int"), whatever its style.
+/// Reads a scalar with a tag ("tag:yaml.org,2002:int") and any style.
 base::Result<Value> ResolveTagged(std::string_view tag, std::string_view text);
 
 }  // namespace berth::codec

@@ -9,17 +9,17 @@
 #include <sstream>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/json.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "codec/yaml_read.h"
 #include "codec/yaml_resolve.h"
 
 namespace berth::codec {
 namespace {
 
-// The rules for plain scalars, word for word: yaml.org/type for YAML 1.1 (whose expression for
-// floats is corrected to allow one point only), the core schema of YAML 1.2, and Go's floats.
+// The rules for plain scalars, verbatim: yaml.org/type for YAML 1.1 (with its expression for floats
+// corrected to allow only one point), the core schema of YAML 1.2, and Go's floats.
 constexpr const char* kResolvers =
     "^(~|null|Null|NULL|"
     "y|Y|yes|Yes|YES|n|N|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF|"
@@ -33,7 +33,7 @@ constexpr const char* kResolvers =
     "([ \t]*Z|[ \t]*[-+][0-9]{1,2}(:[0-9]{2})?)?|"
     "<<|=)$";
 
-// POSIX expressions: g++ 12 warns about the insides of std::regex when a sanitizer is on.
+// POSIX expressions, because g++ 12 warns about the internals of std::regex under a sanitizer.
 class Resolvers {
  public:
   Resolvers() { EXPECT_EQ(regcomp(&compiled_, kResolvers, REG_EXTENDED | REG_NOSUB), 0); }
@@ -56,8 +56,8 @@ bool MatchesAResolver(const std::string& text) {
   return resolvers.Match(text);
 }
 
-// Reads YAML back with libyaml's parser. What WriteYaml never writes (anchors, tags) is not
-// understood; a plain scalar that is no string must be one that JSON has as well.
+// Parses YAML with libyaml's parser. It does not understand what WriteYaml never writes (anchors,
+// tags). A plain scalar that is not a string must be one that JSON has too.
 class Reader {
  public:
   explicit Reader(const std::string& text) {
@@ -170,7 +170,7 @@ TEST(WriteYaml, ScalarsAndEmptyContainersAsDocuments) {
             "- 1\n- -2\n- 2.5\n- true\n- 18446744073709551615\n");
 }
 
-// The words of a text, for tables that are easier to read without quotes and commas.
+// Returns the words of a text, for tables that are easier to read without quotes and commas.
 std::vector<std::string> Words(const std::string& text) {
   std::istringstream stream(text);
   return {std::istream_iterator<std::string>(stream), {}};
@@ -226,7 +226,7 @@ TEST(WriteYaml, LongLinesAreFoldedAtASpace) {
 }
 
 TEST(WriteYaml, FoldedLinesReadBack) {
-  // In every style, with runs of spaces and marks of YAML's own on both sides of each fold.
+  // In every style, with runs of spaces and YAML punctuation on both sides of each fold.
   for (const std::string start : {"", "'", "a: ", "\t", "12 ", "é "}) {
     for (const std::string part : {"word ", "a  b ", "- ", "# ", "--- ", "\\ ", "\" ", "it's   "}) {
       std::string text = start;
@@ -276,7 +276,7 @@ RC_GTEST_PROP(Yaml, EveryStringReadsBackEqual, ()) {
   }
 }
 
-// Made of what numbers and times are made of, so that many of them are some.
+// Texts from the characters of numbers and times, so that many of them are numbers or times.
 TEST(Yaml, NothingThatResolvesIsTakenForAString) {
   static constexpr std::string_view kAlphabet = "0011223459..::--__++eExoTZ bf";
   const uint64_t seed = base::TestSeed(1);

@@ -16,26 +16,27 @@ namespace berth::codec {
 namespace {
 
 constexpr int kImplicit = 1;
-constexpr int kWidth = 80;  // Where kubectl and the API server fold long lines.
+constexpr int kWidth = 80;  // The width at which kubectl and the API server fold lines.
 
-// Line breaks to YAML 1.1 but not to 1.2: in a literal block only one of the two would take the
-// indentation after them off again.
+// Returns whether a text has line breaks of YAML 1.1 that are not line breaks in 1.2. In a literal
+// block, only parsers of 1.1 would remove the indentation after them.
 bool HasUnicodeBreak(std::string_view text) {
   return text.find("\u2028") != std::string_view::npos ||
          text.find("\u2029") != std::string_view::npos;
 }
 
-// libyaml itself falls back to single or double quotes where the style asked for cannot carry the
-// text; it knows the punctuation of YAML but not what readers take a scalar for.
+// Chooses the style. libyaml itself falls back to single or double quotes if the chosen
+// style cannot represent the text. It knows the punctuation of YAML, but not what parsers
+// read a scalar as.
 yaml_scalar_style_t StyleOf(std::string_view text) {
   if (HasUnicodeBreak(text) || IsTakenForNonString(text)) return YAML_DOUBLE_QUOTED_SCALAR_STYLE;
   if (text.find('\n') != std::string_view::npos) return YAML_LITERAL_SCALAR_STYLE;
   return YAML_PLAIN_SCALAR_STYLE;
 }
 
-// libyaml's emitter, writing to a string. Its only way to fail is to run out of memory, since it
-// is never given a wrong order of events or ill-formed UTF-8; then std::bad_alloc is thrown, as by
-// every other function that makes strings.
+// libyaml's emitter, writing to a string. It can only fail for lack of memory, since it never gets
+// a wrong order of events or ill-formed UTF-8. Then std::bad_alloc is thrown, as by every other
+// function that makes strings.
 class Emitter {
  public:
   Emitter() {
@@ -97,7 +98,7 @@ class Emitter {
   }
 
  private:
-  // Called from C, which no exception may cross.
+  // Called from C code, which exceptions must not cross.
   static int Take(void* out, unsigned char* bytes, size_t size) {
     try {
       static_cast<std::string*>(out)->append(reinterpret_cast<const char*>(bytes), size);
@@ -107,7 +108,7 @@ class Emitter {
     }
   }
 
-  // The emitter owns the event from here on, whether it succeeds or not.
+  // The emitter owns the event from here on, even if it fails.
   void Emit(yaml_event_t& event, int initialized) {
     if (initialized == 0 || yaml_emitter_emit(&emitter_, &event) == 0) throw std::bad_alloc();
   }
@@ -116,7 +117,7 @@ class Emitter {
   std::string out_;
 };
 
-// What Walk calls to write YAML.
+// The visitor of Walk that writes YAML.
 class YamlVisitor {
  public:
   YamlVisitor() { emitter_.BeginDocument(); }
@@ -156,7 +157,7 @@ class YamlVisitor {
   Emitter emitter_;
 };
 
-// A copy in which the members of every object are in the order of their keys.
+// Returns a copy in which the members of every object are sorted by key.
 Value Sorted(const Value& value) {
   if (const Array* items = value.AsArray()) {
     Array sorted;

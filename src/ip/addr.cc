@@ -17,7 +17,7 @@ constexpr size_t kMaxStrictGroupDigits = 4;
 constexpr uint32_t kMaxV4Field = 0xFF;
 constexpr uint32_t kMaxV6Group = 0xFFFF;
 constexpr base::U128 kV4Count = base::U128{1} << 32;
-constexpr base::U128 kMappedHigh = 0xFFFF;  // What precedes the IPv4 bits in ::ffff:0:0/96.
+constexpr base::U128 kMappedHigh = 0xFFFF;  // The bits before the IPv4 bits in ::ffff:0:0/96.
 
 using Groups = std::array<uint16_t, kV6Groups>;
 
@@ -31,7 +31,7 @@ struct Reading {
   bool leading_zeros = false;
 };
 
-/// 16 or more for what is no hexadecimal digit.
+/// Returns the value of a hexadecimal digit, and 16 for any other character.
 constexpr uint32_t DigitValue(char c) {
   if (c >= '0' && c <= '9') return static_cast<uint32_t>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<uint32_t>(c - 'a') + 10;
@@ -39,7 +39,7 @@ constexpr uint32_t DigitValue(char c) {
   return 16;
 }
 
-/// Takes the number at the front off `text`. Stopping at `max` keeps any run of digits in range.
+/// Removes the number at the front of `text`. Stopping at `max` keeps any run of digits in range.
 std::optional<Number> TakeNumber(std::string_view& text, uint32_t radix, uint32_t max) {
   Number number;
   while (number.digits < text.size()) {
@@ -86,7 +86,7 @@ Groups Split(base::U128 bits) {
   return groups;
 }
 
-/// The groups of an IPv6 text in the order they are written, and where "::" stood among them.
+/// The groups of an IPv6 text in the order they are written, and the position of "::" among them.
 struct V6Groups {
   Groups groups{};
   size_t count = 0;
@@ -105,7 +105,8 @@ bool ReadV4Tail(std::string_view text, V6Groups& read) {
   return true;
 }
 
-/// Takes ":" or "::" off `text`. Something must follow a single colon, and "::" may stand once.
+/// Removes ":" or "::" from the front of `text`. A single colon must be followed by
+/// something, and "::" may occur once.
 bool TakeSeparator(std::string_view& text, V6Groups& read) {
   if (TakePrefix(text, "::")) {
     if (read.gap) return false;
@@ -140,7 +141,8 @@ std::optional<Reading> ReadV6(std::string_view text) {
   if (!read) return std::nullopt;
   if (read->gap.has_value() == (read->count == kV6Groups)) return std::nullopt;
   if (read->gap) {
-    // The groups not written are the zeros at the end: they change places with what follows "::".
+    // The groups that "::" stands for are the zeros at the end: swap them
+    // with the groups after "::".
     const auto begin = read->groups.begin();
     std::rotate(begin + static_cast<std::ptrdiff_t>(*read->gap),
                 begin + static_cast<std::ptrdiff_t>(read->count), read->groups.end());
@@ -156,8 +158,8 @@ struct Run {
   size_t size() const { return end - begin; }
 };
 
-/// The zero groups that "::" stands for: the longest run, the first of equals; empty when no run
-/// has two groups.
+/// Returns the zero groups that "::" stands for: the longest run, and the first one if several are
+/// as long. The run is empty if none has two groups.
 Run CompressedRun(const Groups& groups) {
   Run best;
   Run run;

@@ -60,11 +60,11 @@ TEST(AddrTest, WritesCanonicalText) {
       {Family::kV6, kOneToEight, "1:2:3:4:5:6:7:8"},
       {Family::kV6, base::kU128Max, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"},
       {Family::kV6, MakeU128(0xABCDEF0000000000, 0), "abcd:ef00::"},
-      // One zero group alone is written out, wherever it stands.
+      // A single zero group is written out, wherever it is.
       {Family::kV6, MakeU128(0x0000000200030004, 0x0005000600070008), "0:2:3:4:5:6:7:8"},
       {Family::kV6, MakeU128(0x0001000200000004, 0x0005000600070008), "1:2:0:4:5:6:7:8"},
       {Family::kV6, MakeU128(0x0001000200030004, 0x0005000600070000), "1:2:3:4:5:6:7:0"},
-      // The longest run goes, and of equals the leftmost.
+      // The longest run is compressed; of several, the leftmost.
       {Family::kV6, MakeU128(0x0001000000000004, 0x0000000000000008), "1:0:0:4::8"},
       {Family::kV6, MakeU128(0x0001000000000000, 0x0005000000000008), "1::5:0:0:8"},
       {Family::kV6, MakeU128(0x0001000000000004, 0x0005000000000008), "1::4:5:0:0:8"},
@@ -150,7 +150,7 @@ TEST(ParseAddrLooseTest, RefusesWhatIsNoAddress) {
       "1:2:3:4:5:6:7:8:9", "1:2:3:4:5:6:7:8::", "::1:2:3:4:5:6:7:8", "1:2:3:4::5:6:7:8",
       "1:2:3:4:5:6:7:8:1.2.3.4", "10000::", "::fffff", "::123456789abcdef01", "::g", "::1\0"sv,
       "[::1]", "::1/128", "::1 ", " ::1", "fe80::1%eth0", "fe80::1%", "::-1",
-      // An embedded IPv4 must be whole, last and have room.
+      // An embedded IPv4 address must be complete and last, and there must be room for it.
       "1:2:3:4:5:1.2.3.4", "1:2:3:4:5:6:7:1.2.3.4", "::1:2:3:4:5:6:1.2.3.4",
       "::1:2:3:4:5:6:7:1.2.3.4", "::1.2.3.4:5", "::1.2.3", "::1.2.3.256", "::1.2.3.4.5",
       "::a.2.3.4", "::1.2.3.f", "::1.", "::.1"};
@@ -265,7 +265,7 @@ TEST(DecimalNameTest, SaysWhatIsWrongWithAName) {
 
 // ---- Properties ---------------------------------------------------------------------------------
 
-/// Few enough values that runs of zero groups, the mapped block and its neighbours all come up.
+/// Generates so few values that runs of zero groups, the mapped block and its neighbours all occur.
 rc::Gen<uint16_t> GenGroup() {
   return rc::gen::weightedOneOf<uint16_t>({{6, rc::gen::just<uint16_t>(0)},
                                            {2, rc::gen::just<uint16_t>(0xFFFF)},
@@ -284,7 +284,7 @@ U128 Number(const std::array<uint16_t, 8>& groups) {
   return bits;
 }
 
-/// Any IPv4 address, or any IPv6 address that is not a mapped one.
+/// Picks any IPv4 address, or any IPv6 address that is not IPv4-mapped.
 Addr PickAddr() {
   if (*rc::gen::arbitrary<bool>()) {
     return {Family::kV4, U128{*GenGroup()} * 65536 + *GenGroup()};
@@ -312,11 +312,11 @@ Spelling SpellV4(uint32_t bits, bool loose) {
   return out;
 }
 
-/// Writes an IPv6 address in one of the ways it can be written.
+/// Writes an IPv6 address in one of its possible spellings.
 Spelling SpellV6(const std::array<uint16_t, 8>& groups, bool loose) {
   const bool dotted = *rc::gen::arbitrary<bool>();
   const size_t count = dotted ? 6 : 8;
-  const size_t gap = *rc::gen::inRange<size_t>(0, count + 1);  // == count: no "::"
+  const size_t gap = *rc::gen::inRange<size_t>(0, count + 1);  // No "::" if this is `count`.
   Spelling out;
   for (size_t i = 0; i < count; ++i) {
     if (i == gap && groups[i] == 0) {
@@ -340,7 +340,7 @@ Spelling SpellV6(const std::array<uint16_t, 8>& groups, bool loose) {
   return out;
 }
 
-/// A good address text with a few characters changed: as often an address as not.
+/// Picks an address text with a few characters changed. About half of the results are addresses.
 std::string PickNearlyAddress() {
   std::string text = *rc::gen::arbitrary<bool>()
                          ? SpellV6(PickGroups(), *rc::gen::arbitrary<bool>()).text
@@ -363,7 +363,7 @@ std::string PickNearlyAddress() {
   return text;
 }
 
-/// The C library's reading, which is as strict as netip's.
+/// Parses with the C library, which is as strict as netip.
 std::optional<Addr> SystemParse(const std::string& text) {
   std::array<unsigned char, 16> bytes{};
   const bool is_v4 = inet_pton(AF_INET, text.c_str(), bytes.data()) == 1;

@@ -14,12 +14,12 @@ constexpr std::string_view kUnreadable =
 constexpr int kMappedPrefixLength = 96;
 constexpr base::U128 kMappedNetwork = base::U128{0xFFFF} << 32;  // ::ffff:0:0
 
-/// The bits beyond the prefix, all set.
+/// Returns the bits beyond the prefix, all set.
 constexpr base::U128 HostMask(int host_bits) {
   return host_bits == 128 ? base::kU128Max : (base::U128{1} << host_bits) - 1;
 }
 
-/// Digits only; stopping at `max` keeps any run of them in range.
+/// Parses digits. Stopping at `max` keeps any run of them in range.
 std::optional<int> ReadPrefixLength(std::string_view text, int max) {
   if (text.empty()) return std::nullopt;
   int length = 0;
@@ -31,7 +31,7 @@ std::optional<int> ReadPrefixLength(std::string_view text, int max) {
   return length;
 }
 
-/// What Kubernetes would say about `text`, of which `loose` is the reading.
+/// Returns what Kubernetes would say about `text`, of which `loose` is the lenient parse.
 std::vector<std::string> Problems(const LooseCidr& loose, std::string_view text,
                                   Strictness strictness) {
   if (loose.leading_zeros) return {"must not have leading 0s in IP or prefix length"};
@@ -77,7 +77,7 @@ bool Cidr::Contains(const Cidr& other) const {
 }
 
 bool Cidr::Overlaps(const Cidr& other) const {
-  // Blocks are powers of two on their own boundaries: they nest or are apart.
+  // Blocks are powers of two on their own boundaries, so they are nested or disjoint.
   return Contains(other) || other.Contains(*this);
 }
 

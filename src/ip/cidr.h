@@ -1,4 +1,4 @@
-// A CIDR block ("10.96.0.0/16", "fd00:10:96::/112"): read and written exactly as Kubernetes does.
+// A CIDR block ("10.96.0.0/16", "fd00:10:96::/112"), parsed and written exactly as Kubernetes does.
 #pragma once
 
 #include <optional>
@@ -12,21 +12,21 @@
 
 namespace berth::ip {
 
-/// Always canonical: the network address has no bits set beyond the prefix length.
+/// Blocks are always canonical: the network address has no bits set beyond the prefix length.
 class Cidr {
  public:
-  /// The block of `prefix_length` bits that contains `addr`. The length must fit the family.
+  /// Makes the block of `prefix_length` bits that contains `addr`. The length must fit the family.
   Cidr(Addr addr, int prefix_length);
 
   Family family() const { return network_.family(); }
   int prefix_length() const { return prefix_length_; }
   int host_bits() const { return Width(family()) - prefix_length_; }
 
-  Addr First() const { return network_; }  ///< the network address
+  Addr First() const { return network_; }  ///< The network address.
   Addr Last() const;
 
-  /// Number of addresses: 2^host_bits. The one size that 128 bits cannot hold, ::/0, reads as
-  /// 2^128 - 1; SizeText is exact for it too.
+  /// Returns the number of addresses, 2^host_bits. Only the size of ::/0 does not fit 128 bits:
+  /// Size returns 2^128 - 1 for it, and SizeText is exact.
   base::U128 Size() const;
   std::string SizeText() const;
 
@@ -43,7 +43,7 @@ class Cidr {
   int prefix_length_;
 };
 
-/// A lenient reading (host bits cut off) and what a strict one would object to.
+/// The result of a lenient parse, with host bits cut off, and what a strict one would object to.
 struct LooseCidr {
   Cidr cidr;
   bool leading_zeros = false;
@@ -51,14 +51,15 @@ struct LooseCidr {
   bool host_bits_set = false;
 };
 
-/// Nothing when no reading is possible. This is how kube-apiserver reads its flags.
+/// Returns nullopt if `text` is not a block at all. kube-apiserver parses its flags like this.
 std::optional<LooseCidr> ParseCidrLoose(std::string_view text);
 
-/// Everything Kubernetes would say about the text in a field, in its order; empty when it is fine.
+/// Returns all that Kubernetes would say about the text in a field, in its
+/// order. Empty if the text is valid.
 std::vector<std::string> CidrProblems(std::string_view text,
                                       Strictness strictness = Strictness::kCanonical);
 
-/// The block, or the first of its problems.
+/// Returns the block, or the first of its problems.
 base::Result<Cidr> ParseCidr(std::string_view text, Strictness strictness = Strictness::kCanonical);
 
 }  // namespace berth::ip

@@ -23,7 +23,7 @@ constexpr std::string_view kLeadingZeros = "must not have leading 0s in IP or pr
 constexpr std::string_view kMapped = "must not have an IPv4-mapped IPv6 address";
 constexpr std::string_view kHostBits = "must not have bits set beyond the prefix length";
 
-/// For texts that must be good.
+/// Parses a text that must be valid.
 Cidr Block(std::string_view text) {
   const base::Result<Cidr> cidr = ParseCidr(text);
   EXPECT_TRUE(cidr.has_value()) << text;
@@ -149,13 +149,13 @@ TEST(ParseCidrLooseTest, ReadsAndSaysWhatItNoticed) {
       {"::/0128", "::/128", true},
       {long_prefix, "10.0.0.0/8", true},
       {"010.9.8.7/024", "10.9.8.0/24", true, false, true},
-      // Mapped, at least 96 bits: an IPv4 block.
+      // Mapped, with a prefix of at least 96 bits: an IPv4 block.
       {"::ffff:10.9.8.0/120", "10.9.8.0/24", false, true},
       {"::ffff:10.9.8.7/120", "10.9.8.0/24", false, true, true},
       {"::ffff:10.9.8.7/128", "10.9.8.7/32", false, true},
       {"::ffff:0:0/96", "0.0.0.0/0", false, true},
       {"::ffff:10.9.8.7/96", "0.0.0.0/0", false, true, true},
-      // Mapped, fewer bits: the IPv6 block, which always cuts some of the ffff.
+      // Mapped, with a shorter prefix: the IPv6 block, which always cuts off some of the ffff.
       {"::ffff:0:0/95", "::fffe:0:0/95", false, true, true},
       {"::ffff:10.9.8.7/88", "::ff00:0:0/88", false, true, true},
       {"::ffff:10.9.8.7/24", "::/24", false, true, true},
@@ -178,9 +178,9 @@ TEST(ParseCidrLooseTest, RefusesWhatIsNoBlock) {
       "10.9.8.0/33", "10.9.8.0/128", "::/129", "::ffff:10.9.8.7/129", "10.9.8.0/4294967304",
       "10.9.8.0/18446744073709551624", "10.9.8.0/-1", "10.9.8.0/+8", "10.9.8.0/8a", "10.9.8.0/0x8",
       "10.9.8.0/8/8", "10.9.8.0//8", "10.9.8.0/255.255.255.0", "fe80::/64%eth0",
-      // Space anywhere.
+      // Space in any place.
       "10.9.8.0/ 8", "10.9.8.0/8 ", " 10.9.8.0/8", "10.9.8.0 /8",
-      // The address is none.
+      // The address is not valid.
       "10/8", "10.9.8/24", "fe80::1%eth0/64", "1:::2/64"};
   for (const std::string_view text : texts) {
     EXPECT_FALSE(ParseCidrLoose(text).has_value()) << text;
@@ -203,13 +203,13 @@ TEST(CidrProblemsTest, ListsThemInTheOrderOfKubernetes) {
       {"10.9.8.0/24", {}},
       {"2001:db8::/64", {}},
       {"::/0", {}},
-      // Leading zeros hide everything else.
+      // Leading zeros hide all other problems.
       {"10.09.8.0/24", {kLeadingZeros}},
       {"10.9.8.0/024", {kLeadingZeros}},
       {"10.9.8.7/024", {kLeadingZeros}},
       {"::ffff:10.9.8.07/120", {kLeadingZeros}},
       {"10.9.8.7/24", {kHostBits}},
-      {"2001:DB8::1/64", {kHostBits}},  // Not canonical either, which then goes unsaid.
+      {"2001:DB8::1/64", {kHostBits}},  // Not canonical either, but that is not reported.
       {"::ffff:10.9.8.0/120", {kMapped}},
       {"::ffff:10.9.8.7/120", {kMapped, kHostBits}},
       {"::ffff:0:0/90", {kMapped, kHostBits}},
@@ -248,7 +248,8 @@ TEST(CidrProblemsTest, OnlyCanonicalFieldsRefuseOtherSpellings) {
 
 // ---- Properties ---------------------------------------------------------------------------------
 
-/// All blocks within a /28, or its like in IPv6: small enough to try every pair and address.
+/// Returns all blocks within a /28, or a /124 in IPv6. There are few enough
+/// to try every pair and address.
 std::vector<Cidr> BlocksWithin(const Addr& base, int free_bits) {
   std::vector<Cidr> blocks;
   for (int host_bits = 0; host_bits <= free_bits; ++host_bits) {
@@ -266,7 +267,7 @@ TEST(CidrBruteForceTest, ContainmentAndOverlapAreThoseOfTheSetsOfAddresses) {
     const Addr start = Address(base);
     const std::vector<Cidr> blocks = BlocksWithin(start, kFreeBits);
     ASSERT_EQ(blocks.size(), 31u);
-    std::vector<uint32_t> members;  // A bit for each of the 16 addresses.
+    std::vector<uint32_t> members;  // One bit for each of the 16 addresses.
     for (const Cidr& block : blocks) {
       uint32_t set = 0;
       for (uint32_t i = 0; i < 1u << kFreeBits; ++i) {
@@ -299,7 +300,8 @@ Cidr PickCidr(Family family) {
 
 Family PickFamily() { return *rc::gen::element(Family::kV4, Family::kV6); }
 
-/// A block that is like `cidr` at the front, so that nesting is as likely as not.
+/// Picks a block that shares a prefix with `cidr`, so that nested and
+/// disjoint pairs are both likely.
 Cidr PickNear(const Cidr& cidr) {
   const int width = Width(cidr.family());
   const int changed = *rc::gen::inRange(0, width);

@@ -23,8 +23,8 @@ tl::unexpected<base::Error> BadNumber(std::string_view part, std::string_view wh
   return Bad(fmt::format("strconv.Atoi: parsing {}: {}", base::GoQuoted(part), why));
 }
 
-/// Reads as Go's strconv.Atoi does: digits that overflow 64 bits are out of range before a later
-/// character can be bad syntax.
+/// Parses as Go's strconv.Atoi does: digits that overflow 64 bits are out of range before a later
+/// character can be a syntax error.
 base::Result<int64_t> ReadInt(std::string_view part) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   const bool negative = part.starts_with('-');
@@ -43,7 +43,7 @@ base::Result<int64_t> ReadInt(std::string_view part) {
   return static_cast<int64_t>(negative ? 0 - value : value);
 }
 
-/// Both ends as they were written, not yet checked against each other.
+/// Both ends as written, not yet compared with each other.
 struct Bounds {
   int64_t low;
   int64_t high;
@@ -62,8 +62,8 @@ base::Result<Bounds> ReadBounds(std::string_view value) {
   const base::Result<int64_t> second = ReadInt(value.substr(split + 1));
   if (!second) return tl::unexpected(second.error());
   if (split == hyphen) return Bounds{.low = *low, .high = *second};
-  // Without a '-' in the text neither number is negative, so cutting both keeps every sum that is
-  // too large too large, and in range of the type.
+  // If the text has no '-', neither number is negative. So limiting both keeps every sum that is
+  // too large too large, and avoids an overflow.
   constexpr int64_t kTooLarge = kMaxPort + 1;
   return Bounds{.low = *low, .high = std::min(*low, kTooLarge) + std::min(*second, kTooLarge)};
 }
@@ -82,7 +82,8 @@ base::Result<PortRange> ParsePortRange(std::string_view text) {
   if (bounds->high < bounds->low) {
     return Bad(fmt::format("end port cannot be less than start port: {}", value));
   }
-  // `low` has no sign: it is what precedes the first sign in the text, or there is none.
+  // `low` is not negative: it is the text before the first sign, or the whole
+  // text if there is no sign.
   return PortRange(static_cast<uint16_t>(bounds->low), static_cast<uint16_t>(bounds->high));
 }
 

@@ -1,4 +1,4 @@
-// A range of ports as kube-apiserver's --service-node-port-range takes it.
+// A range of ports, in the syntax of kube-apiserver's --service-node-port-range.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace berth::ip {
 
-/// Inclusive at both ends, never empty. Port 0 is not excluded here, as in Kubernetes.
+/// Both ends are included, and a range is never empty. It may contain port 0, as in Kubernetes.
 class PortRange {
  public:
   /// `first` must not be above `last`.
@@ -20,7 +20,7 @@ class PortRange {
   constexpr uint32_t Size() const { return uint32_t{last_} - first_ + 1; }
   constexpr bool Contains(uint16_t port) const { return first_ <= port && port <= last_; }
 
-  /// "30000-32767"; a single port is written "80-80".
+  /// Returns text like "30000-32767". A single port is written "80-80".
   std::string ToString() const;
 
   constexpr bool operator==(const PortRange&) const = default;
@@ -30,7 +30,7 @@ class PortRange {
   uint16_t last_;
 };
 
-/// Reads "N", "first-last" or "first+count_after_first", with kube-apiserver's error texts.
+/// Parses "N", "first-last" or "first+count_after_first", with kube-apiserver's error messages.
 base::Result<PortRange> ParsePortRange(std::string_view text);
 
 }  // namespace berth::ip

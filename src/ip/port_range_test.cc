@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "base/uint128.h"
 
 namespace berth::ip {
@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// "first-last", or the error.
+/// Returns "first-last", or the error.
 std::string Outcome(std::string_view text) {
   const base::Result<PortRange> range = ParsePortRange(text);
   if (range) return range->ToString();
@@ -116,7 +116,7 @@ TEST(ParsePortRangeTest, ReportsBadNumbersAsAtoiDoes) {
        R"(strconv.Atoi: parsing "-9223372036854775809": value out of range)"},
       {"1+18446744073709551617",
        R"(strconv.Atoi: parsing "18446744073709551617": value out of range)"},
-      // A letter counts only when the digits before it still fit 64 bits.
+      // A letter matters only if the digits before it fit 64 bits.
       {"18446744073709551615x", R"(strconv.Atoi: parsing "18446744073709551615x": invalid syntax)"},
       {"18446744073709551616x",
        R"(strconv.Atoi: parsing "18446744073709551616x": value out of range)"},
@@ -134,7 +134,7 @@ TEST(ParsePortRangeTest, RefusesPortsThatDoNotExist) {
       "65536",
       "0-65536",
       "65536-65537",
-      "70000-1",  // Too large comes before out of order.
+      "70000-1",  // "Too large" is checked before the order.
       "65535+1",
       "0+65536",
       "1+9223372036854775807",
@@ -164,7 +164,7 @@ RC_GTEST_PROP(PortRangeProperty, TextReadsBack, (uint16_t a, uint16_t b)) {
   RC_ASSERT(ParsePortRange(with_plus) == range);
 }
 
-/// What the bounds of a text are, when the numbers in it are as wide as they need to be.
+/// The bounds of a text, computed with numbers that are wide enough.
 struct Model {
   bool accepted = false;
   base::U128 low = 0;
@@ -194,7 +194,7 @@ RC_GTEST_PROP(PortRangeProperty, AcceptsExactlyTheOrderedPairsOfPorts, ()) {
   }
 }
 
-/// The number that a part of an accepted text stands for; only for parts of few digits.
+/// Returns the number that a part of an accepted text stands for. Only for parts of few digits.
 int64_t Value(std::string_view part) {
   const bool negative = part.starts_with('-');
   if (negative || part.starts_with('+')) part.remove_prefix(1);
@@ -203,8 +203,8 @@ int64_t Value(std::string_view part) {
   return negative ? -value : value;
 }
 
-// A bound is returned as 16 bits, so one out of range would come out as another number: what is
-// accepted must be the very numbers that were written, for every short text there is.
+// A bound is returned as 16 bits, so a bound out of range would become another number. For every
+// short text, the accepted numbers must be exactly the ones written.
 TEST(ParsePortRangeTest, NeverReturnsABoundThatWasNotWritten) {
   constexpr std::string_view kAlphabet = "-+019 x";
   int accepted = 0;

@@ -29,10 +29,10 @@ using codec::StringAt;
 using codec::Value;
 
 constexpr std::string_view kBeforeFirstApply = "before-first-apply";
-/// The manager that kubectl applies as.
+/// The manager name of `kubectl apply --server-side`.
 constexpr std::string_view kKubectl = "kubectl";
 
-/// Whole numbers become integers, as Go converts them: 80.0 is a port.
+/// Converts whole numbers to integers, as Go does: 80.0 is a port.
 void MakeIntegers(Value& value) {
   if (codec::Array* array = value.AsArray()) {
     for (Value& item : *array) MakeIntegers(item);
@@ -47,7 +47,7 @@ void MakeIntegers(Value& value) {
   }
 }
 
-/// How Go prints what a document says it is: "/v1, Kind=Service", "/, Kind=".
+/// Returns the type of a document as Go prints it: "/v1, Kind=Service", "/, Kind=".
 std::string TypeText(const Value& document) {
   std::string_view api_version = StringAt(document, "apiVersion");
   if (std::count(api_version.begin(), api_version.end(), '/') > 1) api_version = {};
@@ -69,7 +69,7 @@ bool HasManagedFields(const Value& config) {
          });
 }
 
-/// As Go's JSON decoder calls it.
+/// Returns the type name of Go's JSON decoder.
 std::string_view JsonTypeName(const Value& value) {
   if (value.AsArray() != nullptr) return "array";
   if (value.AsString() != nullptr) return "string";
@@ -81,7 +81,8 @@ std::string Joined(const std::vector<std::string>& errors) {
                             : fmt::format("errors:\n  {}", fmt::join(errors, "\n  "));
 }
 
-/// What the manager applied last time and no longer wants, without what others own.
+/// Removes the fields that the manager applied last time and no longer
+/// mentions, unless others own them.
 Value Prune(const Value& merged, const FieldSet& last, const FieldSet& owned,
             const api::Message& message) {
   const FieldSet last_named = WithNamedFields(last, message);
@@ -89,8 +90,8 @@ Value Prune(const Value& merged, const FieldSet& last, const FieldSet& owned,
   const auto fields_of = [&](const Value& document) {
     return WithNamedFields(FieldsOf(document, message), message);
   };
-  // Taking an entry of a list takes all that is in it; whatever somebody owns comes back, and so
-  // does what the manager never had.
+  // Removing a list entry removes all that is in it. So fields that a manager owns are kept, and so
+  // are those that this manager never applied.
   const Value without_last = WithoutFields(merged, last_named, message);
   const FieldSet kept = fields_of(without_last).Union(WithNamedFields(owned, message));
   const Value without_unowned = WithoutFields(merged, all.Difference(kept), message);

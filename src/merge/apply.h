@@ -1,9 +1,9 @@
-// Server-side apply: the client says which fields it wants to be what, and owns these from then on.
+// Server-side apply: a client sends the fields that it wants to set, and owns them from then on.
 //
 // The configuration is merged into the live object. Fields that the manager applied last time and
-// no longer mentions go, unless somebody else owns them. A field that would change and belongs to
-// somebody else is a conflict, unless the client insists. Two managers that apply the same value
-// share the field.
+// no longer mentions are deleted, unless another manager owns them. A field that would change and
+// belongs to another manager is a conflict, unless the client forces the apply. Two managers that
+// apply the same value share the field.
 //
 // Pure functions, safe from any thread.
 #pragma once
@@ -20,29 +20,29 @@
 
 namespace berth::merge {
 
-/// What a client applies, as it wrote it, in YAML or JSON.
+/// A configuration as the client wrote it, in YAML or JSON.
 struct ApplyConfig {
-  codec::Value document;                   // Whatever it is.
-  std::vector<std::string> warnings = {};  // Of kWarn.
-  /// kStrict: it has keys twice. Told only if there is nothing else to be said against it.
+  codec::Value document;                   // Any document.
+  std::vector<std::string> warnings = {};  // For kWarn.
+  /// For kStrict: the error about duplicate keys. It is reported only if there is no other error.
   std::optional<base::Error> refusal = {};
 };
-/// kBadRequest: it cannot be read.
+/// Parses a configuration. Returns kBadRequest if that fails.
 base::Result<ApplyConfig> ReadApplyConfig(std::string_view text, codec::FieldValidation validation);
 
 struct ApplyOptions {
   bool force = false;  // Take conflicting fields from their owners.
 };
 
-/// The canonical object after the apply, its managedFields set, to be defaulted and validated like
-/// any other. `live` is canonical, an empty object if there is none yet; `config` is the document
-/// the client sent. Names are not compared with those of the request.
+/// Returns the canonical object after the apply with its managedFields set, to be defaulted and
+/// validated like any other. `live` is canonical, and empty if the object does not exist yet.
+/// `config` is the document that the client sent. Names are not compared with those of the request.
 ///
-/// What is applied by manager `kubectl` may overrule what the object's last-applied annotation says
-/// kubectl applied itself, from the client's side; and keeps that annotation up to date.
+/// The manager `kubectl` may overrule fields that, by the object's last-applied annotation, kubectl
+/// itself set with client-side apply. An apply by `kubectl` also keeps that annotation up to date.
 ///
-/// Errors: kBadRequest; kConflict with one cause for each field; kUnknown (500, as upstream) for a
-/// configuration that does not fit the types.
+/// Errors: kBadRequest; kConflict with one cause for each field; kUnknown (500, as in Kubernetes)
+/// for a configuration that does not fit the types.
 base::Result<codec::Value> Apply(const FieldWrite& write, const ApplyOptions& options,
                                  const codec::Value& live, const codec::Value& config);
 

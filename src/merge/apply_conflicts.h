@@ -1,4 +1,5 @@
-// The fields that an apply would take from others, and what is said of them. For use inside merge.
+// The fields that an apply would take from other managers, and the error
+// about them. For use inside merge.
 #pragma once
 
 #include <string>
@@ -11,14 +12,14 @@
 namespace berth::merge {
 
 struct Conflict {
-  std::string owner;  // As messages name it: `"one"`, `"two" using v1`.
+  std::string owner;  // As in messages: `"one"`, `"two" using v1`.
   std::vector<PathElement> path;
 };
 
-/// One for each member of `fields`, which the manager owns.
+/// Adds one conflict for each member of `fields`, which the manager owns.
 void AddConflicts(const Manager& manager, const FieldSet& fields, std::vector<Conflict>& conflicts);
 
-/// A 409 with a cause for each of them. They must be grouped by manager.
+/// Returns a 409 with a cause for each conflict. The conflicts must be grouped by manager.
 base::Error ConflictError(const std::vector<Conflict>& conflicts);
 
 }  // namespace berth::merge

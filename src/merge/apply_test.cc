@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/encode.h"
-#include "merge/testing.h"
+#include "merge/testing/merge_kit.h"
 
 namespace berth::merge {
 namespace {
@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 constexpr std::string_view kAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-FieldWrite By(std::string_view manager, int at = 0) {
+FieldWrite AppliedBy(std::string_view manager, int at = 0) {
   return {.kind = api::kServiceKind, .manager = manager, .now = At(at)};
 }
 
@@ -25,12 +25,12 @@ std::string Config(const std::string& rest) {
   return "{'apiVersion':'v1','kind':'Service'" + (rest.empty() ? "" : "," + rest) + "}";
 }
 
-// A store of one object.
+// A store with one object.
 class Store {
  public:
   const Value& Live() const { return live_; }
 
-  // Empty if it was done; else the message.
+  // Returns "" on success, else the message.
   std::string ApplyBy(const FieldWrite& write, const std::string& config, bool force = false) {
     auto applied = Apply(write, {.force = force}, live_, Json(Config(config)));
     if (!applied) {
@@ -42,14 +42,16 @@ class Store {
     return "";
   }
 
-  void UpdateBy(const FieldWrite& write, const std::string& text) { Replace(write, Object(text)); }
+  void UpdateBy(const FieldWrite& write, const std::string& text) {
+    Replace(write, ObjectOf(text));
+  }
   void Replace(const FieldWrite& write, Value updated) {
     TrackUpdate(write, live_, updated);
     live_ = std::move(updated);
     codec::SetAt(live_, {"metadata", "uid"}, "u");
   }
 
-  // Without metadata of its own, with ' for ".
+  // Returns the object without its own metadata, with ' for ".
   std::string Shown() const {
     Value object = live_;
     codec::EraseAt(object, {"metadata", "managedFields"});
@@ -72,7 +74,7 @@ class Store {
 
 TEST(Apply, CreatesAndOwnsWhatItMentions) {
   Store store;
-  EXPECT_EQ(store.ApplyBy(By("one"),
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one"),
                           "'metadata':{'name':'a','labels':{'x':'1'}},'spec':{'ports':["
                           "{'port':80}],'type':'T'}"),
             "");
@@ -91,24 +93,24 @@ TEST(Apply, TheSameAgainChangesNothing) {
   Store store;
   const std::string config =
       "'metadata':{'labels':{'x':'1'}},'spec':{'ports':[{'port':80.0,'protocol':'TCP'}]}";
-  EXPECT_EQ(store.ApplyBy(By("one"), config), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one"), config), "");
   const Value before = store.Live();
-  EXPECT_EQ(store.ApplyBy(By("one", 5), config), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 5), config), "");
   EXPECT_EQ(store.Live(), before);
 }
 
 TEST(Apply, WhatIsNoLongerAppliedGoes) {
   Store store;
-  store.ApplyBy(By("one"),
+  store.ApplyBy(AppliedBy("one"),
                 "'metadata':{'labels':{'x':'1','y':'1'},'finalizers':['e.com/a']},"
                 "'spec':{'type':'T','ports':[{'port':80},{'port':81}],"
                 "'sessionAffinityConfig':{'clientIP':{'timeoutSeconds':1}}}");
-  store.ApplyBy(By("two"), "'metadata':{'labels':{'y':'1'}}");
-  EXPECT_EQ(store.ApplyBy(By("one", 7), "'spec':{'ports':[{'port':81}]}"), "");
+  store.ApplyBy(AppliedBy("two"), "'metadata':{'labels':{'y':'1'}}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 7), "'spec':{'ports':[{'port':81}]}"), "");
   EXPECT_EQ(store.Shown(),
             "{'metadata':{'labels':{'y':'1'}},'spec':{'ports':[{'port':81,"
             "'targetPort':0}]}}");
-  // Shared, the value was there already: no time.
+  // The field is shared and its value did not change, so there is no time.
   EXPECT_THAT(Owners(store.Live()),
               ElementsAre("Apply two v1 {'f:metadata':{'f:labels':{'f:y':{}}}}",
                           "Apply one v1 @7 {'f:spec':{'f:ports':{'k:{\\'port\\':81,\\'protocol\\':"
@@ -117,11 +119,11 @@ TEST(Apply, WhatIsNoLongerAppliedGoes) {
 
 TEST(Apply, AnEntryGoesWithAllThatIsInIt) {
   Store store;
-  store.ApplyBy(By("one"), "'spec':{'ports':[{'port':80},{'port':81}]}");
-  store.ApplyBy(By("two"), "'spec':{'ports':[{'port':81,'name':'x'}]}");
-  store.UpdateBy(By("three"),
+  store.ApplyBy(AppliedBy("one"), "'spec':{'ports':[{'port':80},{'port':81}]}");
+  store.ApplyBy(AppliedBy("two"), "'spec':{'ports':[{'port':81,'name':'x'}]}");
+  store.UpdateBy(AppliedBy("three"),
                  "{'spec':{'ports':[{'port':80,'nodePort':3},{'port':81,'name':'x'}]}}");
-  EXPECT_EQ(store.ApplyBy(By("one", 1), ""), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 1), ""), "");
   EXPECT_EQ(store.Shown(),
             "{'metadata':{},'spec':{'ports':[{'name':'x','port':81,'targetPort':0}]}}");
   EXPECT_THAT(Owners(store.Live()),
@@ -131,25 +133,25 @@ TEST(Apply, AnEntryGoesWithAllThatIsInIt) {
 
 TEST(Apply, WhoAppliesNothingOwnsNothing) {
   Store store;
-  store.ApplyBy(By("one"), "'metadata':{'labels':{'x':'1'}}");
-  EXPECT_EQ(store.ApplyBy(By("one"), "'metadata':{'name':'a'}"), "");
+  store.ApplyBy(AppliedBy("one"), "'metadata':{'labels':{'x':'1'}}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one"), "'metadata':{'name':'a'}"), "");
   EXPECT_EQ(store.Shown(), "{'metadata':{'name':'a'},'spec':{}}");
   EXPECT_THAT(Owners(store.Live()), IsEmpty());
 }
 
 TEST(Apply, ConflictsAreToldByManager) {
   Store store;
-  store.ApplyBy(By("b"), "'metadata':{'labels':{'x':'1'}},'spec':{'selector':{'a':'b'}}");
-  store.UpdateBy(By("a"),
+  store.ApplyBy(AppliedBy("b"), "'metadata':{'labels':{'x':'1'}},'spec':{'selector':{'a':'b'}}");
+  store.UpdateBy(AppliedBy("a"),
                  "{'metadata':{'labels':{'x':'1','y':'1'}},'spec':{'selector':{'a':'b'},"
                  "'ports':[{'port':80,'targetPort':1}]}}");
   const Value before = store.Live();
-  EXPECT_EQ(store.ApplyBy(By("c"), "'metadata':{'labels':{'y':'2'}}"),
+  EXPECT_EQ(store.ApplyBy(AppliedBy("c"), "'metadata':{'labels':{'y':'2'}}"),
             "Apply failed with 1 conflict: conflict with \"a\" using v1: .metadata.labels.y");
   EXPECT_THAT(store.Causes(), ElementsAre(base::Cause{.reason = "FieldManagerConflict",
                                                       .message = "conflict with \"a\" using v1",
                                                       .field = ".metadata.labels.y"}));
-  EXPECT_EQ(store.ApplyBy(By("c"),
+  EXPECT_EQ(store.ApplyBy(AppliedBy("c"),
                           "'metadata':{'labels':{'x':'2','y':'2'}},'spec':{'selector':{'a':"
                           "'c'},'ports':[{'port':80,'targetPort':'x'}]}"),
             "Apply failed with 4 conflicts: conflicts with \"a\" using v1:\n"
@@ -163,8 +165,9 @@ TEST(Apply, ConflictsAreToldByManager) {
 
 TEST(Apply, ForceTakesTheFields) {
   Store store;
-  store.ApplyBy(By("one"), "'metadata':{'labels':{'x':'1','y':'1'}}");
-  EXPECT_EQ(store.ApplyBy(By("two", 3), "'metadata':{'labels':{'x':'2'}}", /*force=*/true), "");
+  store.ApplyBy(AppliedBy("one"), "'metadata':{'labels':{'x':'1','y':'1'}}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("two", 3), "'metadata':{'labels':{'x':'2'}}", /*force=*/true),
+            "");
   EXPECT_EQ(store.Shown(), "{'metadata':{'labels':{'x':'2','y':'1'}},'spec':{}}");
   EXPECT_THAT(Owners(store.Live()),
               ElementsAre("Apply one v1 @0 {'f:metadata':{'f:labels':{'f:y':{}}}}",
@@ -189,8 +192,9 @@ TEST(Apply, ListsKeepTheirOrderOrGetThatOfTheConfig) {
       return "[" + text + "]";
     };
     Store store;
-    store.UpdateBy(By("one"), "{'metadata':{'finalizers':" + list(c.live) + "}}");
-    EXPECT_EQ(store.ApplyBy(By("two"), "'metadata':{'finalizers':" + list(c.config) + "}"), "");
+    store.UpdateBy(AppliedBy("one"), "{'metadata':{'finalizers':" + list(c.live) + "}}");
+    EXPECT_EQ(store.ApplyBy(AppliedBy("two"), "'metadata':{'finalizers':" + list(c.config) + "}"),
+              "");
     EXPECT_EQ(store.Shown(), "{'metadata':{'finalizers':" + list(c.merged) + "},'spec':{}}")
         << c.live << " " << c.config;
   }
@@ -198,12 +202,14 @@ TEST(Apply, ListsKeepTheirOrderOrGetThatOfTheConfig) {
 
 TEST(Apply, NullTakesAValueAndEmptyStays) {
   Store store;
-  store.ApplyBy(By("one"), "'metadata':{'labels':{'x':'1'}},'spec':{'type':'T'}");
-  EXPECT_EQ(store.ApplyBy(By("one", 1), "'metadata':{'labels':null},'spec':{'type':null}"), "");
+  store.ApplyBy(AppliedBy("one"), "'metadata':{'labels':{'x':'1'}},'spec':{'type':'T'}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 1), "'metadata':{'labels':null},'spec':{'type':null}"),
+            "");
   EXPECT_EQ(store.Shown(), "{'metadata':{},'spec':{}}");
   EXPECT_THAT(Owners(store.Live()),
               ElementsAre("Apply one v1 @1 {'f:metadata':{'f:labels':{}},'f:spec':{'f:type':{}}}"));
-  EXPECT_EQ(store.ApplyBy(By("one", 2), "'spec':{'ports':[],'sessionAffinityConfig':{}}"), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 2), "'spec':{'ports':[],'sessionAffinityConfig':{}}"),
+            "");
   EXPECT_EQ(store.Shown(), "{'metadata':{},'spec':{'sessionAffinityConfig':{}}}");
   EXPECT_THAT(Owners(store.Live()),
               ElementsAre("Apply one v1 @2 {'f:spec':{'f:sessionAffinityConfig':{}}}"));
@@ -211,13 +217,13 @@ TEST(Apply, NullTakesAValueAndEmptyStays) {
 
 TEST(Apply, WhatWasThereBeforeTheFirstApplyHasAnOwner) {
   Store store;
-  store.UpdateBy(By("x"), "{'metadata':{'labels':{'x':'1'}}}");
-  store.UpdateBy(By("x"), "{'metadata':{'labels':{'x':'1'},'managedFields':[]}}");
+  store.UpdateBy(AppliedBy("x"), "{'metadata':{'labels':{'x':'1'}}}");
+  store.UpdateBy(AppliedBy("x"), "{'metadata':{'labels':{'x':'1'},'managedFields':[]}}");
   ASSERT_THAT(Owners(store.Live()), IsEmpty());
-  EXPECT_EQ(store.ApplyBy(By("one", 1), "'metadata':{'labels':{'x':'2'}}"),
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 1), "'metadata':{'labels':{'x':'2'}}"),
             "Apply failed with 1 conflict: conflict with \"before-first-apply\" using v1: "
             ".metadata.labels.x");
-  EXPECT_EQ(store.ApplyBy(By("one", 1), "'metadata':{'labels':{'y':'2'}}"), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 1), "'metadata':{'labels':{'y':'2'}}"), "");
   EXPECT_THAT(Owners(store.Live()),
               ElementsAre("Apply one v1 @1 {'f:metadata':{'f:labels':{'f:y':{}}}}",
                           "Update before-first-apply v1 @1 {'f:metadata':{'f:labels':{'.':{},'f:x':"
@@ -226,14 +232,14 @@ TEST(Apply, WhatWasThereBeforeTheFirstApplyHasAnOwner) {
 
 TEST(Apply, StatusIsAppliedThroughItsOwnDoor) {
   Store store;
-  store.ApplyBy(By("one"), "'spec':{'type':'T'}");
+  store.ApplyBy(AppliedBy("one"), "'spec':{'type':'T'}");
   FieldWrite status{
       .kind = api::kServiceKind, .subresource = "status", .manager = "one", .now = At(4)};
   EXPECT_EQ(store.ApplyBy(status,
                           "'spec':{'type':'U'},'status':{'loadBalancer':{'ingress':[{'ip':"
                           "'1.1.1.1'}]}}"),
             "");
-  // Whose spec it is remains; the door restores it.
+  // The ownership of spec stays. The subresource restores the spec itself.
   EXPECT_THAT(
       Owners(store.Live()),
       ElementsAre("Apply one v1 @0 {'f:spec':{'f:type':{}}}",
@@ -249,38 +255,40 @@ TEST(Apply, StatusIsAppliedThroughItsOwnDoor) {
 TEST(Apply, KubectlOverrulesItsFormerSelf) {
   Store store;
   const auto annotated = [](const std::string& text, std::string annotation) {
-    Value object = Object(text);
+    Value object = ObjectOf(text);
     codec::SetAt(object, {"metadata", "annotations", kAnnotation}, std::move(annotation));
     return object;
   };
   store.Replace(
-      By("kubectl-client-side-apply"),
+      AppliedBy("kubectl-client-side-apply"),
       annotated("{'metadata':{'labels':{'x':'1'}},'spec':{'type':'T'}}",
                 R"({"apiVersion":"v1","kind":"Service","metadata":{"labels":{"x":"1"}}})"));
-  // Others may not.
-  EXPECT_THAT(store.ApplyBy(By("me", 1), "'metadata':{'labels':{'x':'2'}}"),
+  // Other managers may not.
+  EXPECT_THAT(store.ApplyBy(AppliedBy("me", 1), "'metadata':{'labels':{'x':'2'}}"),
               HasSubstr("1 conflict"));
-  // What it did not apply itself it may not take either.
-  EXPECT_EQ(store.ApplyBy(By("kubectl", 1), "'metadata':{'labels':{'x':'2'}},'spec':{'type':'U'}"),
-            "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: "
-            ".spec.type");
-  EXPECT_EQ(store.ApplyBy(By("kubectl", 1), "'metadata':{'labels':{'x':'2'}}"), "");
+  // Nor may kubectl take what it did not apply itself.
+  EXPECT_EQ(
+      store.ApplyBy(AppliedBy("kubectl", 1), "'metadata':{'labels':{'x':'2'}},'spec':{'type':'U'}"),
+      "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: "
+      ".spec.type");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("kubectl", 1), "'metadata':{'labels':{'x':'2'}}"), "");
   EXPECT_EQ(codec::StringAt(store.Live(), "metadata", "labels", "x"), "2");
   EXPECT_EQ(
       codec::StringAt(store.Live(), "metadata", "annotations", kAnnotation),
       "{\"apiVersion\":\"v1\",\"kind\":\"Service\",\"metadata\":{\"labels\":{\"x\":\"2\"}}}\n");
-  // A value that somebody changed in between is no longer its own.
+  // A value that another client changed in between no longer belongs to kubectl.
   const std::string before(codec::StringAt(store.Live(), "metadata", "annotations", kAnnotation));
-  store.Replace(By("edit", 2), annotated("{'metadata':{'labels':{'x':'3'}}}", before));
-  EXPECT_THAT(store.ApplyBy(By("kubectl", 3), "'metadata':{'labels':{'x':'2'}}"),
+  store.Replace(AppliedBy("edit", 2), annotated("{'metadata':{'labels':{'x':'3'}}}", before));
+  EXPECT_THAT(store.ApplyBy(AppliedBy("kubectl", 3), "'metadata':{'labels':{'x':'2'}}"),
               HasSubstr("conflict with \"edit\" using v1: .metadata.labels.x"));
 }
 
 TEST(Apply, ALastAppliedAnnotationThatIsTooLargeGoes) {
   Store store;
-  store.UpdateBy(By("x"), "{'metadata':{'annotations':{'" + std::string(kAnnotation) + "':'{}'}}}");
-  EXPECT_EQ(store.ApplyBy(By("kubectl", 1), "'metadata':{'annotations':{'big':'" +
-                                                std::string(200 * 1024, 'x') + "'}}"),
+  store.UpdateBy(AppliedBy("x"),
+                 "{'metadata':{'annotations':{'" + std::string(kAnnotation) + "':'{}'}}}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("kubectl", 1), "'metadata':{'annotations':{'big':'" +
+                                                       std::string(200 * 1024, 'x') + "'}}"),
             "");
   EXPECT_FALSE(codec::HasAt(store.Live(), "metadata", "annotations", kAnnotation));
   EXPECT_TRUE(codec::HasAt(store.Live(), "metadata", "annotations", "big"));
@@ -322,7 +330,7 @@ TEST(Apply, WhatDoesNotFitItsTypesIsRefused) {
        "  .spec.externalName: expected string, got &value.valueUnstructured{Value:2}"},
   };
   for (const auto& [config, message] : cases) {
-    const auto applied = Apply(By("one"), {}, codec::Object(), Json(Config(config)));
+    const auto applied = Apply(AppliedBy("one"), {}, codec::Object(), Json(Config(config)));
     ASSERT_FALSE(applied.has_value()) << config;
     EXPECT_EQ(applied.error().reason, base::Reason::kUnknown);
     EXPECT_EQ(
@@ -333,7 +341,7 @@ TEST(Apply, WhatDoesNotFitItsTypesIsRefused) {
 
 TEST(Apply, OtherErrors) {
   const auto error = [](const std::string& config, const std::string& live = "{}") {
-    const auto applied = Apply(By("one"), {}, Object(live), Json(config));
+    const auto applied = Apply(AppliedBy("one"), {}, ObjectOf(live), Json(config));
     EXPECT_FALSE(applied.has_value());
     return applied ? base::Error() : applied.error();
   };
@@ -358,15 +366,16 @@ TEST(Apply, OtherErrors) {
 
 TEST(Apply, EntriesThatAreThereTwiceBecomeOneWhenApplied) {
   Store store;
-  store.UpdateBy(By("one"), "{'metadata':{'finalizers':['a','b','a','b']}}");
-  EXPECT_EQ(store.ApplyBy(By("two"), "'metadata':{'finalizers':['a']}", /*force=*/true), "");
+  store.UpdateBy(AppliedBy("one"), "{'metadata':{'finalizers':['a','b','a','b']}}");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("two"), "'metadata':{'finalizers':['a']}", /*force=*/true), "");
   EXPECT_EQ(store.Shown(), "{'metadata':{'finalizers':['a','b','b']},'spec':{}}");
 }
 
 TEST(Apply, UnknownFieldsOfProtobufSurvive) {
-  Value live = Object("{'metadata':{'uid':'u'},'spec':{'type':'T'}}");
+  Value live = ObjectOf("{'metadata':{'uid':'u'},'spec':{'type':'T'}}");
   codec::SetAt(live, {"spec", "\xFFunknown"}, "raw");
-  const auto applied = Apply(By("one"), {}, live, Json(Config("'metadata':{'labels':{'a':'b'}}")));
+  const auto applied =
+      Apply(AppliedBy("one"), {}, live, Json(Config("'metadata':{'labels':{'a':'b'}}")));
   ASSERT_TRUE(applied.has_value());
   EXPECT_EQ(codec::StringAt(*applied, "spec", "\xFFunknown"), "raw");
 }
@@ -376,10 +385,10 @@ TEST(Apply, TakesTimeLinearInTheList) {
   for (int i = 1; i <= 5000; ++i) ports += fmt::format("{}{{'port':{}}}", i == 1 ? "" : ",", i);
   Store store;
   const std::string config = "'spec':{'ports':[" + ports + "]}";
-  EXPECT_EQ(store.ApplyBy(By("one"), config), "");
-  EXPECT_EQ(store.ApplyBy(By("two"), config), "");
-  EXPECT_EQ(store.ApplyBy(By("one", 1), "'spec':{'ports':[{'port':7}]}"), "");
-  EXPECT_EQ(store.ApplyBy(By("two", 2), ""), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one"), config), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("two"), config), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("one", 1), "'spec':{'ports':[{'port':7}]}"), "");
+  EXPECT_EQ(store.ApplyBy(AppliedBy("two", 2), ""), "");
   EXPECT_EQ(codec::ArrayAt(store.Live(), "spec", "ports").size(), 1u);
 }
 

@@ -8,10 +8,10 @@
 namespace berth::merge {
 namespace {
 
-// A set in the making that opens the way to a field only when there is something to add.
+// A set under construction that adds the entries on the path to a field only when they are needed.
 class LazySet {
  public:
-  /// `path` is where the walk is.
+  /// `path` is the current position of the walk.
   void Add(const std::vector<Step>& path, const Step& step) {
     OpenTo(path);
     builder_.Add(step.ToElement());
@@ -21,7 +21,7 @@ class LazySet {
     builder_.Mark();
   }
 
-  /// The walk has gone back to this depth.
+  /// To be called when the walk has returned to this depth.
   void LeaveTo(size_t depth) {
     for (; open_ > depth; --open_) builder_.Close();
   }

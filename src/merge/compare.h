@@ -1,4 +1,4 @@
-// Which fields two states of an object differ in. Pure; safe from any thread.
+// Finds the fields that two states of an object differ in. Pure; safe from any thread.
 #pragma once
 
 #include <span>
@@ -11,16 +11,16 @@
 
 namespace berth::merge {
 
-/// A struct, map or list that is new belongs to `changed` together with all that is in it, one that
-/// is gone to `removed`. One that merely became empty stays what it was.
+/// A new struct, map or list is in `changed` together with all its contents. One that no longer
+/// exists is in `removed`. One that only became empty is in neither.
 struct Comparison {
   FieldSet changed;  // New, or with another value.
-  FieldSet removed;  // No longer there.
+  FieldSet removed;  // No longer present.
 };
 
 struct CompareOptions {
   Layout layout = Layout::kCanonical;
-  std::span<const std::string_view> skip = {};  // Fields right inside the object, not looked at.
+  std::span<const std::string_view> skip = {};  // Top-level fields to ignore.
 };
 
 /// Both must be objects of `message`.

@@ -1,5 +1,5 @@
-// The walk over two states of an object that finds the fields they differ in, in the order in which
-// field sets are written. For use inside merge.
+// The walk over two states of an object that finds the fields in which they differ, in the order in
+// which field sets are written. For use inside merge.
 #pragma once
 
 #include <algorithm>
@@ -14,20 +14,20 @@
 
 namespace berth::merge {
 
-/// An element that is not one yet: most of them never have to be.
+/// The parts of a PathElement. Most never have to become one.
 struct Step {
-  std::string_view name = {};            // Of a field, or
-  const PathElement* element = nullptr;  // of an entry of a list.
-  bool from_table = false;               // A field of a struct: its name needs no escapes.
+  std::string_view name = {};            // For a field,
+  const PathElement* element = nullptr;  // or for an entry of a list.
+  bool from_table = false;               // A field of a struct, whose name needs no escapes.
 
   PathElement ToElement() const { return element == nullptr ? PathElement::Field(name) : *element; }
 };
 
 /// Calls `sink`, which has
 ///   void Enter(const Step&), Leave();              into a struct, map or list and out of it
-///   void ChangedHere(), RemovedHere();             what it is in is new, or gone; before what is
-///                                                  in it; never for the object as a whole
-///   void Changed(const Step&), Removed(const Step&);  something in it
+///   void ChangedHere(), RemovedHere();             the current one is new or no longer exists;
+///                                                  before its contents; never for the object
+///   void Changed(const Step&), Removed(const Step&);  something in the current one
 template <typename Sink>
 class CompareWalk {
  public:
@@ -50,7 +50,7 @@ class CompareWalk {
   };
   using Entries = std::vector<Entry>;
 
-  // Either may be null: not there.
+  // A value is null if it is absent.
   void Visit(const Step& step, const Value* before, const Value* after, const FieldType& type) {
     if (before == after || (before != nullptr && after != nullptr && *before == *after)) return;
     if (type.atomic) {
@@ -64,7 +64,7 @@ class CompareWalk {
     sink_.Enter(step);
     if (before == nullptr) sink_.ChangedHere();
     if (after == nullptr) sink_.RemovedHere();
-    // Empty and null are told apart.
+    // Empty and null are different.
     if (before != nullptr && after != nullptr && IsEmpty(*before, type) && IsEmpty(*after, type)) {
       sink_.ChangedHere();
     }
@@ -126,7 +126,7 @@ class CompareWalk {
     return members;
   }
 
-  // Of strings.
+  // Compares maps of strings.
   void Map(const Value* before, const Value* after) {
     const std::vector<const codec::Member*> old_members = ByKey(before);
     const std::vector<const codec::Member*> new_members = ByKey(after);
@@ -176,7 +176,7 @@ class CompareWalk {
     }
   }
 
-  // Of the entries from `at` on that have the element of `first`.
+  // Returns the end of the entries from `at` on that have the element of `first`.
   static typename Entries::const_iterator EndOf(const Entry& first,
                                                 typename Entries::const_iterator at,
                                                 typename Entries::const_iterator end) {
@@ -184,8 +184,8 @@ class CompareWalk {
     return at;
   }
 
-  // All entries of one element; more than one on a side means that it says nothing any more, and
-  // they count as one value.
+  // Compares all entries of one element. If a side has more than one, the element does not identify
+  // an entry any more, and all of them count as one value.
   void Same(const Step& step, std::span<const Entry> before, std::span<const Entry> after,
             const FieldType& type) {
     const auto only = [](std::span<const Entry> entries) {

@@ -8,14 +8,14 @@ namespace {
 using Entry = FieldSet::Entry;
 using Level = FieldSet::Level;
 
-enum class Operation : uint8_t { kUnion, kIntersection, kDifference, kRecursiveDifference };
+enum class SetOperation : uint8_t { kUnion, kIntersection, kDifference, kRecursiveDifference };
 
 class Combiner {
  public:
-  explicit Combiner(Operation operation) : operation_(operation) {}
+  explicit Combiner(SetOperation operation) : operation_(operation) {}
 
   FieldSet Run(Level a, Level b) {
-    builder_.Reserve(operation_ == Operation::kUnion ? std::max(a.size(), b.size()) : a.size());
+    builder_.Reserve(operation_ == SetOperation::kUnion ? std::max(a.size(), b.size()) : a.size());
     Levels(a, b);
     return builder_.Finish();
   }
@@ -36,20 +36,20 @@ class Combiner {
         b = Rest(b);
       }
     }
-    if (operation_ != Operation::kIntersection) builder_.Copy(a);
-    if (operation_ == Operation::kUnion) builder_.Copy(b);
+    if (operation_ != SetOperation::kIntersection) builder_.Copy(a);
+    if (operation_ == SetOperation::kUnion) builder_.Copy(b);
   }
 
   void OnlyInA(const Entry& entry) {
-    if (operation_ != Operation::kIntersection) builder_.Copy(entry);
+    if (operation_ != SetOperation::kIntersection) builder_.Copy(entry);
   }
 
   void OnlyInB(const Entry& entry) {
-    if (operation_ == Operation::kUnion) builder_.Copy(entry);
+    if (operation_ == SetOperation::kUnion) builder_.Copy(entry);
   }
 
   void InBoth(const Entry& a, const Entry& b) {
-    if (operation_ == Operation::kRecursiveDifference && b.member) return;
+    if (operation_ == SetOperation::kRecursiveDifference && b.member) return;
     builder_.Open(a.element);
     if (IsMember(a.member, b.member)) builder_.Mark();
     Levels(a.Below(), b.Below());
@@ -58,22 +58,22 @@ class Combiner {
 
   bool IsMember(bool in_a, bool in_b) const {
     switch (operation_) {
-      case Operation::kUnion:
+      case SetOperation::kUnion:
         return in_a || in_b;
-      case Operation::kIntersection:
+      case SetOperation::kIntersection:
         return in_a && in_b;
-      case Operation::kDifference:
-      case Operation::kRecursiveDifference:
+      case SetOperation::kDifference:
+      case SetOperation::kRecursiveDifference:
         break;
     }
     return in_a && !in_b;
   }
 
-  const Operation operation_;
+  const SetOperation operation_;
   FieldSetBuilder builder_;
 };
 
-// Picks the members of a set that an index has, or those it has not.
+// Picks the members of a set that are in an index, or those that are not.
 class Picker {
  public:
   Picker(const FieldIndex& index, bool inside) : index_(index), inside_(inside) {}
@@ -117,7 +117,7 @@ class Picker {
   FieldSetBuilder builder_;
 };
 
-// Those of one level together, as ForEach promises.
+// Visits the members of one level together, as ForEach promises.
 class Visitor {
  public:
   explicit Visitor(const std::function<void(std::span<const PathElement>)>& f) : f_(f) {}
@@ -157,7 +157,7 @@ FieldSet FieldSet::Of(const std::vector<std::vector<PathElement>>& paths) {
   return UnionOf(std::move(sets));
 }
 
-// In pairs, pairs of pairs and so on.
+// Unites pairs, then pairs of pairs, and so on.
 FieldSet FieldSet::UnionOf(std::vector<FieldSet> sets) {
   if (sets.empty()) return {};
   for (size_t step = 1; step < sets.size(); step *= 2) {
@@ -195,19 +195,19 @@ void FieldSet::ForEach(const std::function<void(std::span<const PathElement>)>& 
 }
 
 FieldSet FieldSet::Union(const FieldSet& other) const {
-  return Combiner(Operation::kUnion).Run(entries_, other.entries_);
+  return Combiner(SetOperation::kUnion).Run(entries_, other.entries_);
 }
 
 FieldSet FieldSet::Intersection(const FieldSet& other) const {
-  return Combiner(Operation::kIntersection).Run(entries_, other.entries_);
+  return Combiner(SetOperation::kIntersection).Run(entries_, other.entries_);
 }
 
 FieldSet FieldSet::Difference(const FieldSet& other) const {
-  return Combiner(Operation::kDifference).Run(entries_, other.entries_);
+  return Combiner(SetOperation::kDifference).Run(entries_, other.entries_);
 }
 
 FieldSet FieldSet::RecursiveDifference(const FieldSet& other) const {
-  return Combiner(Operation::kRecursiveDifference).Run(entries_, other.entries_);
+  return Combiner(SetOperation::kRecursiveDifference).Run(entries_, other.entries_);
 }
 
 FieldIndex::FieldIndex(const FieldSet& set) : set_(set) {

@@ -1,15 +1,16 @@
-// Sets of fields: which of an object's fields a manager owns.
+// Sets of fields, for the fields of an object that a manager owns.
 //
-// A set holds paths. It keeps them as one array of entries in the order in which Kubernetes writes
-// them, each entry followed by what lies below it; so every operation is one pass over two arrays.
-// An entry may be a member itself, or be there only for members below it. The object as a whole is
-// never a member.
+// A set holds paths. It stores them as one array of entries in the order in which Kubernetes
+// writes them, each entry followed by the entries below it. So every operation is one pass
+// over two arrays. An entry is a member itself, or is only there for members below it. The
+// object as a whole is never a member.
 //
-// As text it is `fieldsV1`: {"f:spec":{"f:ports":{".":{},"k:{...}":{"f:port":{}}},"f:type":{}}}.
-// What has nothing below it is a member; "." makes one of what has.
+// As text a set is `fieldsV1`:
+// {"f:spec":{"f:ports":{".":{},"k:{...}":{"f:port":{}}},"f:type":{}}}. An entry without entries
+// below it is a member. One with entries below it is a member if it has ".".
 //
-// Regular values, safe to read from any thread. Operations recurse once per level of paths, which
-// reading bounds.
+// Regular values, safe to read from any thread. Operations recurse once per level of paths; the
+// reader bounds the levels.
 #pragma once
 
 #include <cstdint>
@@ -29,37 +30,38 @@ class FieldSet {
  public:
   struct Entry {
     PathElement element;
-    uint32_t size = 1;  // Of entries: this one and all below it.
+    uint32_t size = 1;  // Number of entries: this one and all below it.
     bool member = false;
 
-    /// What lies below; like a set of its own.
+    /// Returns the entries below this one, which are like a set of their own.
     std::span<const Entry> Below() const { return {this + 1, size - 1}; }
 
     bool operator==(const Entry&) const = default;
   };
-  /// Entries one below the other; steps over them are as wide as `size` says.
+  /// Sibling entries with all that is below them. `size` of an entry is the
+  /// distance to its next sibling.
   using Level = std::span<const Entry>;
 
   FieldSet() = default;
 
-  /// For sets written down in code and tests, in any order.
+  /// Makes a set from paths in any order, for code and tests.
   static FieldSet Of(const std::vector<std::vector<PathElement>>& paths);
-  /// Of any number of sets, without looking at each member as often.
+  /// Returns the union of any number of sets, faster than one Union after the other.
   static FieldSet UnionOf(std::vector<FieldSet> sets);
 
   bool Empty() const { return entries_.empty(); }
-  /// The number of members.
+  /// Returns the number of members.
   size_t Size() const;
   bool Contains(std::span<const PathElement> path) const;
 
-  /// Calls f for every member: first all those of a level, then what lies below each of them.
+  /// Calls f for every member: first for all of a level, then for those below each of them.
   void ForEach(const std::function<void(std::span<const PathElement>)>& f) const;
 
   FieldSet Union(const FieldSet& other) const;
   FieldSet Intersection(const FieldSet& other) const;
-  /// Without the members of the other; what is below them stays.
+  /// Returns this set without the members of the other. Members below those stay.
   FieldSet Difference(const FieldSet& other) const;
-  /// Without the members of the other and all below them.
+  /// Returns this set without the members of the other and without all below them.
   FieldSet RecursiveDifference(const FieldSet& other) const;
 
   Level Entries() const { return entries_; }
@@ -72,15 +74,15 @@ class FieldSet {
   std::vector<Entry> entries_;
 };
 
-/// The first entry of a level that is not empty, and the level behind it.
+/// The first entry of a level, which must not be empty, and the level after it.
 inline const FieldSet::Entry& First(FieldSet::Level level) { return level.front(); }
 inline FieldSet::Level Rest(FieldSet::Level level) { return level.subspan(level.front().size); }
 
-/// A set in which single members are found fast: for comparing many small sets with one that may be
-/// large. The set must stay as it is meanwhile.
+/// An index that finds single members of a set fast, for comparing many small sets with a large
+/// one. The set must not change during its lifetime.
 class FieldIndex {
  public:
-  /// The entries right below one.
+  /// The entries right below one entry.
   using Level = std::span<const FieldSet::Entry* const>;
 
   explicit FieldIndex(const FieldSet& set);
@@ -89,12 +91,12 @@ class FieldIndex {
   Level Below(const FieldSet::Entry& entry) const {
     return Range(static_cast<size_t>(&entry - set_.Entries().data()) + 1);
   }
-  /// Null if there is none.
+  /// Returns null if the level does not have the element.
   static const FieldSet::Entry* Find(Level level, const PathElement& element);
 
-  /// Whether they have a member in common.
+  /// Returns whether both sets have a member in common.
   bool Intersects(const FieldSet& other) const;
-  /// What the other has in common with this set, and what it has besides.
+  /// Returns the members of `other` that are in this set (Inside) or not in it (Outside).
   FieldSet Inside(const FieldSet& other) const;
   FieldSet Outside(const FieldSet& other) const;
 
@@ -106,26 +108,27 @@ class FieldIndex {
 
   const FieldSet& set_;
   std::vector<const FieldSet::Entry*> entries_;
-  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // In entries_, of each entry and the top.
+  std::vector<std::pair<uint32_t, uint32_t>> ranges_;  // In entries_, per entry and for the top.
 };
 
-/// Makes a set from front to back.
+/// Builds a set from front to back.
 class FieldSetBuilder {
  public:
-  /// Goes into a new entry, which must come after all its neighbours so far.
+  /// Enters a new entry, which must come after all its siblings so far.
   void Open(PathElement element) {
     open_.push_back(static_cast<uint32_t>(set_.entries_.size()));
     set_.entries_.push_back({.element = std::move(element)});
   }
-  /// Makes the entry it is in a member.
+  /// Makes the current entry a member.
   void Mark() { set_.entries_[open_.back()].member = true; }
-  /// Leaves it. An entry that is neither a member nor has any below it is dropped.
+  /// Leaves the current entry. An entry that is not a member and has no
+  /// members below it is dropped.
   void Close();
-  /// Open, Mark and Close in one.
+  /// Does Open, Mark and Close in one call.
   void Add(PathElement element) {
     set_.entries_.push_back({.element = std::move(element), .member = true});
   }
-  /// An entry with all that is below it.
+  /// Adds an entry with all entries below it.
   void Copy(const FieldSet::Entry& entry);
   void Copy(FieldSet::Level level) {
     set_.entries_.insert(set_.entries_.end(), level.begin(), level.end());
@@ -133,7 +136,7 @@ class FieldSetBuilder {
 
   void Reserve(size_t entries) { set_.entries_.reserve(entries); }
 
-  /// Once, with everything closed.
+  /// Returns the set. To be called once, with all entries closed.
   FieldSet Finish() { return std::move(set_); }
 
  private:
@@ -141,8 +144,8 @@ class FieldSetBuilder {
   std::vector<uint32_t> open_;
 };
 
-/// Elements that this version does not know are left out with all below them, as upstream. An Error
-/// is kBadRequest.
+/// Parses fieldsV1. Elements of unknown kinds are left out with all below them, as in
+/// Kubernetes. An Error is kBadRequest.
 base::Result<FieldSet> ReadFieldsV1(std::string_view text);
 
 std::string WriteFieldsV1(const FieldSet& set);

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/encode.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 
 namespace berth::merge {
 namespace {
@@ -47,7 +47,7 @@ TEST(FieldSet, IsWrittenInOrder) {
       Again(R"({"i:1":{},"v:\"b\"":{},"v:2":{},"k:{\"p\":10}":{},"k:{\"p\":9}":{},"f:b":{},
                       "f:B":{}})"),
       R"({"f:B":{},"f:b":{},"k:{\"p\":9}":{},"k:{\"p\":10}":{},"v:2":{},"v:\"b\"":{},"i:1":{}})");
-  // Keys by name; the same element in several ways is one.
+  // Keys by name. An element that is written in several ways is one element.
   EXPECT_EQ(
       Again(R"({"k:{\"z\":1,\"a\":2}":{"f:x":{}},"k:{ \"a\":2, \"z\":1.0 }":{".":{},"f:y":{}}})"),
       R"({"k:{\"a\":2,\"z\":1}":{".":{},"f:y":{}}})");
@@ -98,7 +98,7 @@ TEST(FieldSet, Operations) {
   EXPECT_EQ(a.Size(), 4u);
 }
 
-// Sets of paths of a few elements, so that they meet.
+// Returns paths of a few elements, so that sets overlap.
 std::vector<PathElement> ArbitraryPath() {
   static const std::vector<PathElement> elements = {
       PathElement::Field("a"),

@@ -20,7 +20,7 @@ Value DefaultOf(std::string_view text) {
   return number;
 }
 
-// Null if it is not there.
+// Returns null if the entry does not have the key.
 const Value* FindKey(const api::Field& list, const Value& entry, std::string_view name,
                      Layout layout) {
   const Value* value = entry.Find(name);
@@ -68,6 +68,7 @@ const Value& EmptyValueOf(const api::Field& field) {
   static const Value number = 0;
   static const Value no = false;
   static const Value message = codec::Object();
+  if (field.shape != api::Shape::kOne) return none;  // A list or map that is not set is null.
   switch (field.type) {
     case api::Type::kString:
       return text;
@@ -80,6 +81,7 @@ const Value& EmptyValueOf(const api::Field& field) {
     case api::Type::kTime:
     case api::Type::kMicroTime:
     case api::Type::kFieldsV1:
+    case api::Type::kQuantity:  // Only values of maps are quantities.
       return none;
     case api::Type::kMessage:
       break;
@@ -90,7 +92,7 @@ const Value& EmptyValueOf(const api::Field& field) {
 Members::Members(const Value* value, const api::Message& message, Layout layout) {
   if (value == nullptr) return;
   if (const codec::Object* object = value->AsObject()) {
-    size_t hint = 0;  // Members mostly come in the message's order.
+    size_t hint = 0;  // Members are mostly in the message's order.
     for (const codec::Member& member : *object) {
       const api::Field* field = message.Find(member.key, hint);
       if (field == nullptr) continue;

@@ -1,4 +1,4 @@
-// Field sets to and from the text of `fieldsV1`.
+// Parses and writes the text of `fieldsV1`.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -14,8 +14,8 @@ using codec::Value;
 using Entry = FieldSet::Entry;
 using Level = FieldSet::Level;
 
-// Reads what WriteFieldsV1 writes, straight from the text: ASCII, no escapes but \" and \\,
-// elements in order. It gives up on everything else, which may be right all the same.
+// Parses what WriteFieldsV1 writes, directly from the text: ASCII, no escapes but \" and \\, and
+// elements in order. It gives up on everything else, which may be valid nevertheless.
 class PlainReader {
  public:
   explicit PlainReader(std::string_view text) : rest_(text) {}
@@ -35,7 +35,7 @@ class PlainReader {
     return true;
   }
 
-  // Into key_.
+  // Reads a key into key_.
   bool TakeKey() {
     key_.clear();
     if (!Take('"')) return false;
@@ -55,7 +55,7 @@ class PlainReader {
     return false;
   }
 
-  // Behind its opening brace.
+  // Reads a level after its opening brace.
   bool ReadLevel(int levels_left) {
     if (levels_left == 0) return false;
     std::optional<PathElement> last;
@@ -63,7 +63,7 @@ class PlainReader {
       if (last && !Take(',')) return false;
       if (!TakeKey()) return false;
       if (key_ == ".") {
-        // Written first, if at all.
+        // If present, it is the first one.
         if (last || levels_left == kMostLevels || !Take('}')) return false;
         builder_.Mark();
         if (!Take(',')) return false;
@@ -124,7 +124,7 @@ class Reader {
   bool Collect(const Value& value, std::vector<Child>& children) {
     if (value.IsNull()) return true;
     const codec::Object* object = value.AsObject();
-    if (object == nullptr) return Fail("a part of fieldsV1 is no JSON object");
+    if (object == nullptr) return Fail("a part of fieldsV1 is not a JSON object");
     children.reserve(object->size());
     for (const codec::Member& member : *object) {
       if (member.key == ".") continue;
@@ -135,7 +135,7 @@ class Reader {
     return true;
   }
 
-  // Whether there is anything but ".", of a kind that this version knows or that is malformed.
+  // Returns whether there is anything but ".", other than elements of unknown kinds.
   static bool HasBelow(const Value& value) {
     const codec::Object* object = value.AsObject();
     if (object == nullptr) return false;
@@ -147,8 +147,8 @@ class Reader {
     });
   }
 
-  // An element written in several ways: a member if one of them says so; of what they have below,
-  // the last counts.
+  // Reads an element that may be written in several ways. It is a member if one of them says so. Of
+  // the contents below, the last one counts.
   bool ReadChild(std::span<Child> same) {
     const Value* below = nullptr;
     bool member = false;
@@ -159,7 +159,7 @@ class Reader {
     }
     builder_.Open(std::move(same.front().element));
     if (member) builder_.Mark();
-    // Read even if there is nothing, since it may be malformed.
+    // Read even if it is empty, since it may be malformed.
     const bool good = ReadLevel(below == nullptr ? *same.front().below : *below);
     builder_.Close();
     return good;

@@ -19,7 +19,7 @@ namespace {
 using codec::Kind;
 using codec::Value;
 
-/// Go writes a float that is a whole number without a point, up to this.
+/// Up to this number, Go writes a float that is a whole number without a point.
 constexpr double kLargestPlain = 1e15;
 
 std::vector<const codec::Member*> Sorted(const codec::Object& object) {

@@ -1,4 +1,4 @@
-// Documents as Go writes them. Pure functions; any Value may be given.
+// Writes documents as Go does. Pure functions for any Value.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace berth::merge {
 
-/// As Go's JSON encoder: compact, keys in order, <, > and & escaped.
+/// Appends a value as Go's JSON encoder does: compact, with sorted keys, and
+/// with <, > and & escaped.
 void AppendGoJson(std::string& out, const codec::Value& value);
 
-/// As %#v prints what a document decodes to; cut as GoText is.
+/// Returns the decoded document as %#v prints it, cut as GoText is.
 std::string GoSyntax(const codec::Value& value);
 
 }  // namespace berth::merge

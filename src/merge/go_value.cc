@@ -15,7 +15,7 @@ using codec::Member;
 using codec::Object;
 using codec::Value;
 
-// Stops once there is more than is shown.
+// Stops when there is more text than is shown.
 class Printer {
  public:
   std::string Take() { return Shown(std::move(out_)); }
@@ -135,7 +135,7 @@ std::string_view GoKindName(const Value& value) {
 std::string Shown(std::string text) {
   if (text.size() <= kMostShown) return text;
   size_t end = kMostShown;
-  // Not in the middle of a character.
+  // Does not cut a character in the middle.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   text.resize(end);
   text += "...";

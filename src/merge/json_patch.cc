@@ -10,7 +10,7 @@
 #include "base/go_text.h"
 #include "codec/json.h"
 #include "codec/read.h"
-#include "merge/errors.h"
+#include "merge/patch_errors.h"
 
 namespace berth::merge {
 namespace {
@@ -19,8 +19,8 @@ using codec::Array;
 using codec::Object;
 using codec::Value;
 
-// What Go's decoder calls what it reads operations into, and what it is told of it: there is one
-// that looks at the members, and one that does not.
+// Go's names for the types that it decodes operations into, and its prefix for errors. There is a
+// decoder that checks the members and one that does not.
 struct GoNames {
   std::string_view list;
   std::string_view operation;
@@ -42,7 +42,7 @@ std::string Unescaped(std::string_view token) {
   return text;
 }
 
-// Nothing for what is deeper than any document, which may be as long as the patch.
+// Returns nullopt if the pointer is deeper than any document: it could be as long as the patch.
 std::optional<Pointer> ParsePointer(std::string_view text) {
   Pointer pointer;
   if (text.empty()) return pointer;
@@ -117,8 +117,8 @@ base::Result<Operation> ReadOperation(Value& source, const GoNames& names, size_
   return operation;
 }
 
-// As Go's strconv.Atoi. What does not fit is no index of anything either.
-std::optional<int64_t> ParseIndex(std::string_view token) {
+// Parses a number like Go's strconv.Atoi. One that does not fit is not a valid index either.
+std::optional<int64_t> ParsePointerIndex(std::string_view token) {
   if (token.starts_with('+') && !token.starts_with("+-")) token.remove_prefix(1);
   int64_t number = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
@@ -126,16 +126,16 @@ std::optional<int64_t> ParseIndex(std::string_view token) {
   return number;
 }
 
-// Where `token` points among `size` places.
+// Returns the index that `token` means in a list of `size` positions.
 std::optional<size_t> PlaceAmong(std::string_view token, size_t size) {
-  const auto index = ParseIndex(token);
+  const auto index = ParsePointerIndex(token);
   if (!index) return std::nullopt;
   const auto places = static_cast<int64_t>(size);
   if (*index >= places || *index < -places) return std::nullopt;
   return static_cast<size_t>(*index < 0 ? *index + places : *index);
 }
 
-// The operations of one patch, applied to one document.
+// Applies the operations of one patch to one document.
 class Run {
  public:
   explicit Run(Value& document) : root_(document) {}
@@ -165,7 +165,7 @@ class Run {
   }
 
  private:
-  // False, and no work left for the others, when that is more than is allowed.
+  // Counts work. Returns false, and leaves no work for later operations, if the limit is reached.
   bool Charge(size_t steps) {
     if (steps >= steps_left_) {
       steps_left_ = 0;
@@ -175,7 +175,8 @@ class Run {
     return true;
   }
 
-  // The object or array that has the place `pointer` leads to; null if there is none.
+  // Returns the object or array that contains the target of `pointer`, or null
+  // if there is no such container.
   Value* Container(const Pointer& pointer) {
     if (pointer.empty()) return nullptr;
     Value* at = &root_;
@@ -193,7 +194,7 @@ class Run {
     return place ? &(*array)[*place] : nullptr;
   }
 
-  // How deep it is, and one step for each of its nodes.
+  // Returns the depth of the value, and counts one step for each of its nodes.
   size_t Measure(const Value& value) {
     if (!Charge(1)) return 0;
     size_t deepest = 0;
@@ -230,7 +231,7 @@ class Run {
     return true;
   }
 
-  // Takes a value out of its place, into `taken` if that is not null.
+  // Removes a value, and moves it to `taken` if that is not null.
   bool Take(const Pointer& path, Value* taken) {
     Value* container = Container(path);
     if (container == nullptr) return false;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codec/json.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "codec/testing_text.h"
 
 namespace berth::merge {
@@ -20,7 +20,7 @@ using codec::Object;
 using codec::Value;
 using ::testing::ElementsAre;
 
-base::Result<Value> Patched(Value document, std::string_view patch) {
+base::Result<Value> PatchedBy(Value document, std::string_view patch) {
   const auto read = ReadJsonPatch(Json(patch));
   if (!read) return tl::unexpected(read.error());
   const auto done = ApplyJsonPatch(document, *read);
@@ -28,16 +28,16 @@ base::Result<Value> Patched(Value document, std::string_view patch) {
   return document;
 }
 
-struct Case {
+struct JsonPatchCase {
   std::string_view document;
   std::string_view patch;
-  std::string_view result;  // Empty: it does not apply.
+  std::string_view result;  // Empty if the patch does not apply.
 };
 
-void Check(const std::vector<Case>& cases) {
-  for (const Case& each : cases) {
+void CheckJsonPatch(const std::vector<JsonPatchCase>& cases) {
+  for (const JsonPatchCase& each : cases) {
     SCOPED_TRACE(each.patch);
-    const auto patched = Patched(Json(each.document), each.patch);
+    const auto patched = PatchedBy(Json(each.document), each.patch);
     if (!each.result.empty()) {
       ASSERT_TRUE(patched.has_value()) << patched.error().message;
       EXPECT_EQ(codec::WriteJson(*patched), codec::WriteJson(Json(each.result)));
@@ -52,7 +52,7 @@ void Check(const std::vector<Case>& cases) {
 }
 
 TEST(JsonPatch, Objects) {
-  Check({
+  CheckJsonPatch({
       {R"({"a":1})", R"([])", R"({"a":1})"},
       {R"({"a":1})", R"(null)", R"({"a":1})"},
       {R"({"a":1})", R"([{"op":"add","path":"/b","value":2}])", R"({"a":1,"b":2})"},
@@ -77,7 +77,7 @@ TEST(JsonPatch, Objects) {
 }
 
 TEST(JsonPatch, Arrays) {
-  Check({
+  CheckJsonPatch({
       {R"({"a":[1,2]})", R"([{"op":"add","path":"/a/-","value":3}])", R"({"a":[1,2,3]})"},
       {R"({"a":[1,2]})", R"([{"op":"add","path":"/a/0","value":3}])", R"({"a":[3,1,2]})"},
       {R"({"a":[1,2]})", R"([{"op":"add","path":"/a/2","value":3}])", R"({"a":[1,2,3]})"},
@@ -99,7 +99,7 @@ TEST(JsonPatch, Arrays) {
 }
 
 TEST(JsonPatch, NegativeIndicesCountFromTheEnd) {
-  Check({
+  CheckJsonPatch({
       {R"([1,2])", R"([{"op":"add","path":"/-1","value":3}])", R"([1,2,3])"},
       {R"([1,2])", R"([{"op":"add","path":"/-3","value":3}])", R"([3,1,2])"},
       {R"([1,2])", R"([{"op":"add","path":"/-4","value":3}])", ""},
@@ -114,7 +114,7 @@ TEST(JsonPatch, NegativeIndicesCountFromTheEnd) {
 }
 
 TEST(JsonPatch, MoveAndCopy) {
-  Check({
+  CheckJsonPatch({
       {R"({"a":1})", R"([{"op":"move","from":"/a","path":"/b"}])", R"({"b":1})"},
       {R"({"a":1})", R"([{"op":"move","from":"/a","path":"/a"}])", R"({"a":1})"},
       {R"({"a":[1,2,3]})", R"([{"op":"move","from":"/a/0","path":"/a/1"}])", R"({"a":[2,1,3]})"},
@@ -144,7 +144,7 @@ TEST(JsonPatch, Tests) {
            R"({"op":"test","path":"/a/missing"})",
            R"({"op":"test","path":"","value":{"a":{"n":null,"b":[1,{"c":"d"}]}}})",
        }) {
-    Check({{document, "[" + std::string(holds) + "]", document}});
+    CheckJsonPatch({{document, "[" + std::string(holds) + "]", document}});
   }
   for (const std::string_view fails : {
            R"({"op":"test","path":"/a/b/1/c","value":"e"})",
@@ -156,12 +156,12 @@ TEST(JsonPatch, Tests) {
            R"({"op":"test","path":"/a/b"})",
            R"({"op":"test","path":"","value":{}})",
        }) {
-    Check({{document, "[" + std::string(fails) + "]", ""}});
+    CheckJsonPatch({{document, "[" + std::string(fails) + "]", ""}});
   }
 }
 
 TEST(JsonPatch, PathsAreUnescapedOnce) {
-  Check({
+  CheckJsonPatch({
       {R"({"a/b":1,"m~n":2,"~1":3})",
        R"([{"op":"remove","path":"/a~1b"},{"op":"remove","path":"/m~0n"},
            {"op":"remove","path":"/~01"}])",
@@ -174,7 +174,7 @@ TEST(JsonPatch, PathsAreUnescapedOnce) {
 }
 
 TEST(JsonPatch, ValuesAndOperationsThatAreNotThere) {
-  Check({
+  CheckJsonPatch({
       {R"({})", R"([{"op":"add","path":"/a"}])", R"({"a":null})"},
       {R"({"a":1})", R"([{"op":"replace","path":"/a"}])", R"({"a":null})"},
       {R"({})", R"([{"op":"bogus","path":"/a"}])", ""},
@@ -186,8 +186,9 @@ TEST(JsonPatch, ValuesAndOperationsThatAreNotThere) {
 }
 
 TEST(JsonPatch, OneFailureFailsAll) {
-  Check({{R"({"a":1})",
-          R"([{"op":"add","path":"/b","value":1},{"op":"test","path":"/a","value":2}])", ""}});
+  CheckJsonPatch(
+      {{R"({"a":1})", R"([{"op":"add","path":"/b","value":1},{"op":"test","path":"/a","value":2}])",
+        ""}});
 }
 
 TEST(JsonPatch, WhatIsNoListOfOperations) {
@@ -255,17 +256,17 @@ Reason ReasonOf(Value document, Value patch) {
 }
 
 TEST(JsonPatch, CopiesThatDoubleTheDocumentEnd) {
-  // Thirty of them would make a gigabyte.
+  // Thirty of them would produce a gigabyte.
   const Value copy = Object{{"op", "copy"}, {"from", "/a"}, {"path", "/a/-"}};
   EXPECT_EQ(ReasonOf(Object{{"a", Array{"x"}}}, Repeated(copy, 30)), Reason::kInvalid);
-  // What is copied counts, not what is there.
+  // Only what is copied counts, not the size of the document.
   const Value small = Object{{"op", "copy"}, {"from", "/b"}, {"path", "/c"}};
   EXPECT_EQ(ReasonOf(Object{{"a", std::string(kMostCopied, 'x')}, {"b", 1}}, Repeated(small, 1000)),
             Reason::kUnknown);
 }
 
 TEST(JsonPatch, NothingGetsTooDeep) {
-  // Each turn wraps the document's one member once more.
+  // Each round wraps the document's only member once more.
   Array moves;
   for (int i = 0; i < 2000; ++i) {
     moves.push_back(Object{{"op", "add"}, {"path", "/b"}, {"value", Object()}});

@@ -18,7 +18,7 @@ using codec::Value;
 
 constexpr std::string_view kAnnotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Keys and values together.
+/// The limit for all keys and values together.
 constexpr size_t kMostAnnotationBytes = size_t{256} * 1024;
 
 size_t SizeOf(const codec::Object& annotations) {

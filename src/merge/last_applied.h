@@ -1,5 +1,5 @@
-// The annotation in which kubectl, when it applies from its own side, keeps what it applied. For
-// use inside merge.
+// The annotation in which kubectl stores what it applied with client-side
+// apply. For use inside merge.
 #pragma once
 
 #include "api/kinds.h"
@@ -8,13 +8,14 @@
 
 namespace berth::merge {
 
-/// The fields that the annotation of `live` names and that still are what it says. `document` is
-/// `live` as a document. None if there is no annotation that makes sense for this kind.
+/// Returns the fields that the annotation of `live` names and that still have the values in
+/// it. `document` is `live` as a document. The set is empty if there is no valid annotation
+/// for this kind.
 FieldSet FieldsLastApplied(const codec::Value& document, const codec::Value& live,
                            const api::Kind& kind);
 
-/// If `object` has the annotation it becomes `config`, what has just been applied; or goes, when
-/// that is too much for annotations.
+/// If `object` has the annotation, replaces it by `config`, the configuration just applied, or
+/// deletes it if the annotations would become too large.
 void UpdateLastApplied(codec::Value& object, const codec::Value& config);
 
 }  // namespace berth::merge

@@ -23,7 +23,7 @@ const codec::Array* EntriesOf(const Value& object) {
   return value == nullptr ? nullptr : value->AsArray();
 }
 
-// A list that is empty, or that has one empty entry.
+// Returns whether the list is empty or has one empty entry.
 bool AsksForReset(const codec::Array* entries) {
   if (entries == nullptr) return false;
   if (entries->empty()) return true;
@@ -36,7 +36,7 @@ Managers ReadOrNone(const codec::Array* entries) {
   return ReadManagers(*entries).value_or(Managers());
 }
 
-// Those that a write starts from.
+// Returns the managers before the write.
 Managers Inherited(const codec::Array* stored, const codec::Array* given) {
   if (AsksForReset(given)) return {};
   Managers managers = ReadOrNone(given);
@@ -48,7 +48,7 @@ bool ChangesNothing(const Comparison& comparison) {
          comparison.removed.Difference(UnownedFields()).Empty();
 }
 
-// Nobody had anything to say of the object before.
+// Tracks the creation of an object, which had no managers before.
 void TrackCreate(const FieldWrite& write, Value& created) {
   Manager writer = WriterOf(write);
   writer.fields_v1 =
@@ -59,7 +59,7 @@ void TrackCreate(const FieldWrite& write, Value& created) {
   codec::SetAt(created, {"metadata", "managedFields"}, std::move(entries));
 }
 
-// Whether both have the same members, these left aside.
+// Returns whether both have the same members, except for `names`.
 bool SameExcept(const codec::Object& a, const codec::Object& b,
                 std::initializer_list<std::string_view> names) {
   const auto is_left_aside = [&](const codec::Member& member) {

@@ -1,9 +1,10 @@
-// metadata.managedFields: which manager wrote which fields, kept up to date with every write. Who
-// applies (apply.h) is told of conflicts by it; all other writes just take what they change.
+// metadata.managedFields: which manager wrote which fields, updated by every write.
+// Server-side apply (apply.h) uses it to find conflicts. All other writes simply take the
+// fields that they change.
 //
-// Pure functions on canonical objects, safe from any thread; nothing here fails. Sets of fields are
-// written so that equal sets are equal texts, and many objects share few of them: whoever keeps
-// them may keep each once.
+// Pure functions on canonical objects, safe from any thread; nothing here fails. Equal sets
+// of fields are written as equal texts, and many objects share few sets, so a cache may
+// store each text once.
 #pragma once
 
 #include <string>
@@ -15,32 +16,33 @@
 
 namespace berth::merge {
 
-/// Who writes, where and when.
+/// The manager, place and time of a write.
 struct FieldWrite {
   const api::Kind& kind;              // In the version of the request.
-  std::string_view subresource = {};  // "status"; empty for the object itself.
-  std::string_view manager = {};      // Empty: "unknown".
+  std::string_view subresource = {};  // "status", or empty for the object itself.
+  std::string_view manager = {};      // "unknown" if empty.
   base::WallTime now;
 };
 
-/// Update managers that an object keeps; older ones become one, `ancient-changes`.
+/// The number of Update managers of an object. Older ones are merged into one, `ancient-changes`.
 inline constexpr size_t kMostUpdateManagers = 10;
 
-/// Sets the managedFields of `updated`, which somebody created, replaced or patched. `live` is what
-/// is stored; an empty object for a create. `updated` must be as the client wants it: defaults are
-/// in it, but nothing yet that the server chose or carried over from `live`, since nobody owns
-/// that.
+/// Sets the managedFields of `updated`, the result of a create, replace or patch. `live` is
+/// the stored object, or an empty object for a create. `updated` must be as the client
+/// wants it: with defaults, but without values that the server chose or carried over from
+/// `live`, since no manager owns those.
 ///
-/// Managed fields that `updated` brings along replace those of `live`, unless they make no sense;
-/// an empty list, or one empty entry, ends the tracking of the object until it is applied.
+/// Managed fields in `updated` replace those of `live`, unless they are malformed. An empty list,
+/// or one empty entry, ends the tracking of the object until the next apply.
 void TrackUpdate(const FieldWrite& write, const codec::Value& live, codec::Value& updated);
 
-/// If `updated` is `old` but for times in its managedFields and for its version, it gets the old
-/// times: such a write is none. Called when all else about `updated` is decided.
+/// If `updated` differs from `old` only in its version and in times of its managedFields,
+/// restores the old times, so that the write changes nothing. To be called when everything
+/// else about `updated` is final.
 void KeepTimesOfNoChange(const codec::Value& old, codec::Value& updated);
 
-/// What a client that does not name itself is called: what its User-Agent has before the first
-/// slash, without what cannot be printed, cut to the 128 bytes of a name.
+/// Returns the manager name of a client that does not name itself: its User-Agent up to the first
+/// slash, without unprintable characters, cut to the 128 bytes of a name.
 std::string ManagerOfUserAgent(std::string_view user_agent);
 
 }  // namespace berth::merge

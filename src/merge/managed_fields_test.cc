@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "merge/compare.h"
 #include "merge/field_set.h"
 #include "merge/managers.h"
 #include "merge/new_fields.h"
-#include "merge/testing.h"
+#include "merge/testing/merge_kit.h"
 
 namespace berth::merge {
 namespace {
@@ -23,17 +23,17 @@ FieldWrite By(std::string_view manager, int at = 0, std::string_view subresource
   return {.kind = api::kServiceKind, .subresource = subresource, .manager = manager, .now = At(at)};
 }
 
-// What is stored after a create by "one".
+// Returns the stored object after a create by "one".
 Value Created(const std::string& text) {
-  Value object = Object(text);
+  Value object = ObjectOf(text);
   TrackUpdate(By("one"), codec::Object(), object);
   codec::SetAt(object, {"metadata", "uid"}, "u");
   return object;
 }
 
-// After another write.
+// Returns the stored object after another write.
 Value Updated(const Value& live, const FieldWrite& write, const std::string& text) {
-  Value object = Object(text);
+  Value object = ObjectOf(text);
   TrackUpdate(write, live, object);
   codec::SetAt(object, {"metadata", "uid"}, "u");
   return object;
@@ -59,30 +59,30 @@ TEST(TrackCreate, EverythingThatWasGivenIsOwned) {
 }
 
 TEST(TrackCreate, NothingGivenIsNobody) {
-  Value object = Object("{'metadata':{'name':'a'},'status':{'loadBalancer':{'ingress':[{}]}}}");
+  Value object = ObjectOf("{'metadata':{'name':'a'},'status':{'loadBalancer':{'ingress':[{}]}}}");
   TrackUpdate(By("one"), codec::Object(), object);
   EXPECT_THAT(Owners(object), IsEmpty());
   EXPECT_EQ(codec::FindAt(object, "metadata", "managedFields"), nullptr);
 }
 
 TEST(TrackCreate, ANamelessManagerIsUnknown) {
-  Value object = Object("{'spec':{'type':'NodePort'}}");
+  Value object = ObjectOf("{'spec':{'type':'NodePort'}}");
   TrackUpdate(By(""), codec::Object(), object);
   EXPECT_THAT(Owners(object), ElementsAre("Update unknown v1 @0 {'f:spec':{'f:type':{}}}"));
 }
 
 TEST(TrackCreate, ManagedFieldsThatAreGivenStayWhereNothingIsTaken) {
-  Value object = Object(
+  Value object = ObjectOf(
       "{'metadata':{'managedFields':[{'manager':'old','operation':'Apply','apiVersion':'v1',"
       "'fieldsType':'FieldsV1','fieldsV1':{'f:spec':{'f:type':{},'f:clusterIP':{}}}}]},"
       "'spec':{'type':'NodePort'}}");
   TrackUpdate(By("one"), codec::Object(), object);
   EXPECT_THAT(Owners(object), ElementsAre("Apply old v1 {'f:spec':{'f:clusterIP':{}}}",
                                           "Update one v1 @0 {'f:spec':{'f:type':{}}}"));
-  // A list that asks for a new beginning is just that.
+  // A list that asks for a reset counts as no list here.
   for (const char* reset : {"[]", "[{}]"}) {
     object =
-        Object(fmt::format("{{'metadata':{{'managedFields':{}}},'spec':{{'type':'T'}}}}", reset));
+        ObjectOf(fmt::format("{{'metadata':{{'managedFields':{}}},'spec':{{'type':'T'}}}}", reset));
     TrackUpdate(By("one"), codec::Object(), object);
     EXPECT_THAT(Owners(object), ElementsAre("Update one v1 @0 {'f:spec':{'f:type':{}}}"));
   }
@@ -96,7 +96,8 @@ TEST(TrackUpdate, TakesWhatItChangesAndNothingElse) {
               ElementsAre("Update one v1 @0 {'f:metadata':{'f:labels':{'.':{},'f:a':{}}},'f:spec':{"
                           "'f:type':{}}}",
                           "Update two v1 @5 {'f:metadata':{'f:labels':{'f:b':{},'f:c':{}}}}"));
-  // What goes is nobody's. Who loses everything is gone too; a time changes only with the fields.
+  // Deleted fields have no owner. A manager without fields is dropped. A time
+  // changes only with the fields.
   live =
       Updated(live, By("three", 9), "{'metadata':{'labels':{'a':'1'}},'spec':{'type':'NodePort'}}");
   EXPECT_THAT(Owners(live), ElementsAre("Update one v1 @0 {'f:metadata':{'f:labels':{'.':{},'f:a':"
@@ -135,9 +136,9 @@ TEST(TrackUpdate, StatusIsOwnedThroughItsOwnDoor) {
 
 TEST(TrackUpdate, TheStatusOfAServiceCidrTakesNoMetadata) {
   const api::Kind& kind = api::kServiceCidrKind;
-  Value live = Object("{'spec':{'cidrs':['10.0.0.0/8']}}", kind);
+  Value live = ObjectOf("{'spec':{'cidrs':['10.0.0.0/8']}}", kind);
   TrackUpdate({.kind = kind, .manager = "one", .now = At(0)}, codec::Object(), live);
-  Value status = Object(
+  Value status = ObjectOf(
       "{'metadata':{'labels':{'a':'b'}},'spec':{},'status':{'conditions':[{'type':'T'}]}}", kind);
   TrackUpdate({.kind = kind, .subresource = "status", .manager = "st", .now = At(1)}, live, status);
   EXPECT_THAT(Owners(status),
@@ -148,7 +149,7 @@ TEST(TrackUpdate, TheStatusOfAServiceCidrTakesNoMetadata) {
 }
 
 TEST(TrackUpdate, WhoIsNotTrackedStaysSo) {
-  Value live = Object("{'metadata':{'uid':'u'},'spec':{'type':'A'}}");
+  Value live = ObjectOf("{'metadata':{'uid':'u'},'spec':{'type':'A'}}");
   EXPECT_THAT(Owners(Updated(live, By("one"), "{'spec':{'type':'B'}}")), IsEmpty());
   live = Created("{'spec':{'type':'A'}}");
   for (const char* reset : {"[]", "[{}]"}) {
@@ -198,8 +199,8 @@ TEST(TrackUpdate, VersionsThatDoNotExistAreForgottenOtherGroupsAreNot) {
       "'fieldsV1':{'f:type':{}}},{'manager':'b','operation':'Update','apiVersion':'events.k8s.io/"
       "v1'"
       ",'fieldsType':'FieldsV1','fieldsV1':{'f:note':{}}}]";
-  const Value live = Object("{'metadata':{'managedFields':" + managers + "},'type':'x'}", kind);
-  Value updated = Object("{'metadata':{},'type':'y'}", kind);
+  const Value live = ObjectOf("{'metadata':{'managedFields':" + managers + "},'type':'x'}", kind);
+  Value updated = ObjectOf("{'metadata':{},'type':'y'}", kind);
   TrackUpdate({.kind = kind, .manager = "c", .now = At(0)}, live, updated);
   EXPECT_THAT(Owners(updated), ElementsAre("Update b events.k8s.io/v1 {'f:note':{}}",
                                            "Update c v1 @0 {'f:type':{}}"));
@@ -237,8 +238,8 @@ TEST(TrackUpdate, TheOldestBecomeOne) {
   EXPECT_EQ(owners.back(), "Update m11 v1 @11 {'f:metadata':{'f:labels':{'f:l11':{}}}}");
 }
 
-// Of one second the names say who is oldest: "a1" comes before what the others have become, and
-// keeps its place there.
+// Managers of the same second are ordered by name. So a manager "a1…" sorts before
+// `ancient-changes`, is the oldest, and is not merged.
 TEST(TrackUpdate, WhatTheOldestHaveBecomeTakesTheNextOldest) {
   Value live = Created("{'metadata':{'labels':{'l0':'x'}}}");
   std::string labels = "'l0':'x'";
@@ -254,9 +255,9 @@ TEST(TrackUpdate, WhatTheOldestHaveBecomeTakesTheNextOldest) {
   EXPECT_THAT(owners[8], testing::StartsWith("Update ancient-changes v1 @0"));
 }
 
-// Both that they are many and that much changes; and that thousands are more than ten.
+// There are many managers and many changes, and thousands of managers are more than ten.
 TEST(TrackUpdate, ThousandsOfManagersAreNoBurden) {
-  Value live = Object("{'metadata':{'uid':'u'}}");
+  Value live = ObjectOf("{'metadata':{'uid':'u'}}");
   codec::Array entries;
   for (int i = 0; i < 6000; ++i) {
     const std::string label = fmt::format("l{}", i);
@@ -306,7 +307,7 @@ TEST(KeepTimes, OnlyWhenNothingElseDiffers) {
       ":'{}','time':'{}'}}]}},'spec':{{'type':'{}'}}}}";
   const auto object = [&](const char* version, const char* operation, const char* time,
                           const char* type) {
-    return Object(fmt::format(fmt::runtime(text), version, operation, time, type));
+    return ObjectOf(fmt::format(fmt::runtime(text), version, operation, time, type));
   };
   const Value old = object("5", "Apply", "2026-01-01T00:00:01Z", "A");
   const auto kept = [&](Value updated) {

@@ -28,7 +28,8 @@ constexpr std::string_view kOldUpdates = "ancient-changes";
 
 std::string_view OperationOf(const Manager& manager) { return manager.applies ? kApply : kUpdate; }
 
-// Times without one count as the beginning of time, which is 1970. All are written alike.
+// Returns the time of a manager for sorting. A missing time counts as 1970.
+// All times have one format.
 std::string_view TimeOrder(const Manager& manager) {
   return manager.time.empty() ? std::string_view("1970-01-01T00:00:00Z") : manager.time;
 }
@@ -62,8 +63,9 @@ base::Result<Manager> ReadManager(const Value& entry, size_t index) {
                  .fields_v1 = std::string(text)};
 }
 
-// Makes the oldest Update managers one for each version until there are few enough. The oldest of a
-// version becomes that one unless there is one from before, which it may be newer than.
+// Merges the oldest Update managers, into one per version, until there are few enough. They
+// are merged into the `ancient-changes` of their version or, if there is no such manager yet,
+// with the oldest of the version.
 void MergeOldest(Managers& managers) {
   std::vector<Managers::iterator> updaters;
   for (auto at = managers.begin(); at != managers.end(); ++at) {
@@ -76,9 +78,9 @@ void MergeOldest(Managers& managers) {
   });
   struct Part {
     Managers::iterator first;
-    std::string id;  // Of the one that they become.
+    std::string id;  // Of the merged manager.
     Manager merged = {};
-    std::vector<FieldSet> fields = {};  // Of all that go into it.
+    std::vector<FieldSet> fields = {};  // Of all that are merged.
   };
   std::map<std::string, Part> parts;  // By version.
   for (const Managers::iterator& at : updaters) {
@@ -109,7 +111,7 @@ void MergeOldest(Managers& managers) {
 
 }  // namespace
 
-// Members in the order of the message, empty ones left out: canonical.
+// Members are in the order of the message, and empty ones are left out, so the result is canonical.
 Value WriteManager(Manager manager) {
   std::vector<codec::Member> members;
   members.reserve(7);

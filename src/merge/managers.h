@@ -1,4 +1,4 @@
-// Who owns which fields: metadata.managedFields as sets. For use inside merge.
+// metadata.managedFields as sets: which manager owns which fields. For use inside merge.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace berth::merge {
 
 struct Manager {
   std::string name = {};
-  bool applies = false;  // Operation Apply; else Update.
+  bool applies = false;  // Operation Apply, else Update.
   std::string api_version = {};
   std::string subresource = {};
-  std::string time = {};  // Empty: not known.
+  std::string time = {};  // Empty if not known.
   FieldSet fields = {};
-  std::string fields_v1 = {};  // The text of them, if that is known.
+  std::string fields_v1 = {};  // Text of `fields`, if it is known.
 
   void SetFields(FieldSet set) {
     fields = std::move(set);
@@ -30,37 +30,39 @@ struct Manager {
   }
 };
 
-/// What tells managers apart, as Kubernetes orders them: the JSON of the entry without the rest.
-/// Who applies is the same in every version.
+/// Returns the identity of a manager, which is also its sort key in Kubernetes: the JSON of its
+/// entry without times and fields. A manager that applies has the same identity in every version.
 std::string ManagerId(const Manager& manager);
 
 /// By ManagerId.
 using Managers = std::map<std::string, Manager>;
 
-/// Of entries with the same identity the last counts. An Error is kBadRequest.
+/// Reads the entries. If several have the same identity, the last one counts.
+/// An Error is kBadRequest.
 base::Result<Managers> ReadManagers(const codec::Array& entries);
 
-/// One entry.
+/// Returns one entry.
 codec::Value WriteManager(Manager manager);
 
-/// In Kubernetes' order: by operation, time, name, version, subresource.
+/// Returns the entries in Kubernetes' order: by operation, time, name, version, subresource.
 codec::Array WriteManagers(const Managers& managers);
 
-/// Leaves out managers of versions that do not exist, as upstream, and makes the fields of the
-/// others fit the types of today.
+/// Removes managers of versions that do not exist, as Kubernetes does, and adapts the fields of the
+/// others to the current types.
 void FitManagers(Managers& managers, const api::Kind& kind);
 
-/// Whether the fields are named as in this version. Others stay what they are: an event written
-/// through the other of its two groups is not looked through for them.
+/// Returns whether the manager's fields have the names of this version. Managers of other
+/// versions stay unchanged: the fields of an Event that was written through the other of its
+/// two API groups are not converted.
 bool IsOfVersion(const Manager& manager, const api::Kind& kind);
 
-/// What nobody owns: names, uids and the like.
+/// Returns the fields that no manager owns: names, uids and the like.
 const FieldSet& UnownedFields();
 
-/// Who makes a write that is no apply; no fields yet.
+/// Returns the manager of a write other than an apply, without fields.
 Manager WriterOf(const FieldWrite& write);
 
-/// A comparison made ready for many managers; it must stay as it is meanwhile.
+/// A comparison prepared for many managers. The comparison must not change during its lifetime.
 struct ComparisonIndex {
   explicit ComparisonIndex(const Comparison& comparison)
       : changed(comparison.changed), removed(comparison.removed) {}
@@ -69,13 +71,13 @@ struct ComparisonIndex {
   FieldIndex removed;
 };
 
-/// What changes or goes by somebody else's hand is no longer the manager's.
+/// Removes the fields that another manager changed or removed.
 void LoseFields(Manager& manager, const ComparisonIndex& comparison);
 
-/// A write that is no apply changed these fields: they are the writer's now.
+/// Gives the fields that changed in a write other than an apply to the writer.
 void RecordChange(Managers& managers, const FieldWrite& write, const Comparison& comparison);
 
-/// For apply: `manager`, or "unknown".
+/// For apply: returns `manager`, or "unknown" if it is empty.
 std::string_view NameOf(const FieldWrite& write);
 
 }  // namespace berth::merge

@@ -35,12 +35,12 @@ Value MergeObjects(const codec::Object& live, const codec::Object& config, const
   return merged;
 }
 
-// Two lists on their way into one. The entries of config come in its order. Before each of them
-// come those that only live has, as far as the next entry that both have: so a list that config
-// says nothing new about keeps the order of live.
-class ListMerge {
+// Merges two lists. The entries of config are in its order. Before each of them come the entries
+// that only live has, up to the next entry that both have. So if config has no new entries, the
+// list keeps the order of live.
+class DocumentListMerge {
  public:
-  ListMerge(const codec::Array& live, const codec::Array& config, const api::Field& field)
+  DocumentListMerge(const codec::Array& live, const codec::Array& config, const api::Field& field)
       : live_(live), config_(config), type_(EntryTypeOf(field)) {
     for (const Value& entry : config) {
       const auto at = places_.try_emplace(EntryElement(field, entry, Layout::kDocument)).first;
@@ -65,11 +65,11 @@ class ListMerge {
   }
 
  private:
-  // Where live has an entry of config, in order. If that is in several places none is merged.
+  // The positions in live of an entry of config, in order. An entry with several is not merged.
   using Places = std::vector<size_t>;
 
-  // Where in live the next entry is that both have, from the i-th of config on; the end, if that
-  // has been passed already.
+  // Returns the position in live of the next entry that both have, from the i-th of config on.
+  // Returns the end if that position has already been passed.
   size_t Barrier(size_t i) {
     shared_ = std::max(shared_, i);
     while (shared_ < config_.size() && by_config_[shared_]->empty()) ++shared_;
@@ -101,7 +101,7 @@ Value Merge(const Value& live, const Value& config, const FieldType& type) {
   if (IsEmpty(config)) return live;
   if (IsEmpty(live)) return config;
   if (type.form == Form::kList) {
-    return ListMerge(*live.AsArray(), *config.AsArray(), *type.field).Run();
+    return DocumentListMerge(*live.AsArray(), *config.AsArray(), *type.field).Run();
   }
   return MergeObjects(*live.AsObject(), *config.AsObject(), type);
 }

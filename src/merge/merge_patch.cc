@@ -18,7 +18,7 @@ void ApplyMergePatch(Value& target, const Value& patch) {
   if (object == nullptr) object = &target.MakeObject();
   const auto is_null = [](const Member& member) { return member.value.IsNull(); };
   if (std::any_of(changes->begin(), changes->end(), is_null)) {
-    // All at once: taking members out one by one would be quadratic.
+    // All at once, because deleting members one by one would be quadratic.
     object->EraseIf([&](const Member& member) {
       const Value* change = changes->Find(member.key);
       return change != nullptr && change->IsNull();

@@ -5,8 +5,9 @@
 
 namespace berth::merge {
 
-/// What is null in `patch` goes, objects are merged, everything else takes the place of what is
-/// there. Cannot fail. Takes time linear in both; recurses once per level of the patch.
+/// Applies a patch. Members that are null in `patch` are deleted, objects are merged, and
+/// everything else is replaced. Cannot fail. Takes time linear in both, and recurses once
+/// per level of the patch.
 void ApplyMergePatch(codec::Value& target, const codec::Value& patch);
 
 }  // namespace berth::merge

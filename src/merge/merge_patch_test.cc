@@ -13,14 +13,14 @@ namespace {
 using codec::Object;
 using codec::Value;
 
-struct Case {
+struct MergePatchCase {
   std::string_view document;
   std::string_view patch;
   std::string_view result;
 };
 
-// The first fifteen are those of the RFC's appendix.
-constexpr Case kCases[] = {
+// The first fifteen are from the RFC's appendix.
+constexpr MergePatchCase kCases[] = {
     {R"({"a":"b"})", R"({"a":"c"})", R"({"a":"c"})"},
     {R"({"a":"b"})", R"({"b":"c"})", R"({"a":"b","b":"c"})"},
     {R"({"a":"b"})", R"({"a":null})", R"({})"},
@@ -43,7 +43,7 @@ constexpr Case kCases[] = {
 };
 
 TEST(MergePatch, Cases) {
-  for (const Case& each : kCases) {
+  for (const MergePatchCase& each : kCases) {
     SCOPED_TRACE(each.patch);
     Value document = codec::ParseJson(each.document).value();
     ApplyMergePatch(document, codec::ParseJson(each.patch).value());

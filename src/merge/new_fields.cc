@@ -13,7 +13,7 @@ namespace {
 /// Most texts are shorter.
 constexpr size_t kUsualBytes = 640;
 
-// Writes what is new as it comes, opening the way to it when it is needed.
+// Writes new fields as they come, and the path to a field only when it is needed.
 class TextSink {
  public:
   TextSink() {
@@ -40,7 +40,7 @@ class TextSink {
     Key(step);
     text_ += '}';
   }
-  // Of nothing, nothing can go.
+  // An empty object has nothing to remove.
   void RemovedHere() {}
   void Removed(const Step&) {}
 
@@ -53,7 +53,7 @@ class TextSink {
  private:
   struct Level {
     Step step;
-    bool member = false;  // Itself; said before the first thing in it.
+    bool member = false;  // The level itself; written before its contents.
   };
 
   bool IsUnowned(const Step& step) const {
@@ -66,7 +66,7 @@ class TextSink {
     for (; open_ < levels_.size(); ++open_) Key(levels_[open_].step);
   }
 
-  // With the brace that opens what is below.
+  // Writes a key with the brace that opens its contents.
   void Key(const Step& step) {
     if (text_.back() != '{') {
       text_ += ',';
@@ -93,7 +93,7 @@ class TextSink {
   std::string text_;
   std::string element_;
   std::vector<Level> levels_;
-  size_t open_ = 0;  // So many of the levels have their brace in the text.
+  size_t open_ = 0;  // How many levels have their brace in the text.
 };
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "codec/json.h"
 #include "codec/protobuf.h"
 #include "codec/read.h"
-#include "merge/errors.h"
 #include "merge/go_value.h"
 #include "merge/merge_patch.h"
+#include "merge/patch_errors.h"
 #include "merge/restore.h"
 #include "merge/strategic_merge.h"
 
@@ -29,12 +29,12 @@ constexpr std::string_view kMetadata = "metadata";
 
 tl::unexpected<base::Error> NoMergePatch() { return BadPatch("Invalid JSON Patch"); }
 
-// Merge patches are maps to Go; JSON patches read themselves.
+// Go decodes merge patches to maps. JSON patches have a decoder of their own.
 base::Result<Value> ReadMap(Value document, PatchKind kind) {
   const std::string_view prefix = kind == PatchKind::kMerge ? "error decoding patch: " : "";
   if (document.AsObject() != nullptr) return document;
   if (document.IsNull()) {
-    // To Go no map at all: nothing to merge, but no merge patch either.
+    // In Go this is a nil map: nothing to merge, but not a valid merge patch either.
     if (kind == PatchKind::kMerge) return NoMergePatch();
     return Value(Object());
   }
@@ -47,8 +47,8 @@ base::Result<Value> ReadMap(Value document, PatchKind kind) {
                   prefix, found));
 }
 
-// Upstream takes a merge patch as it comes if nobody wants to hear of its fields: a list takes the
-// place of the object, and is none.
+// Reads a merge patch whose fields are not validated. Kubernetes accepts any text here: a list
+// replaces the object, and then is not an object.
 base::Result<Value> ReadUncheckedMap(Value document) {
   if (document.AsObject() != nullptr) return document;
   if (document.AsArray() == nullptr) return NoMergePatch();
@@ -59,7 +59,7 @@ base::Result<Value> ReadUncheckedMap(Value document) {
                       "\"json:\\\"kind,omitempty\\\"\" }");
 }
 
-// A directive may reach what it does not name.
+// Returns whether there is a directive, which may affect fields that it does not name.
 bool HasDirective(const Object& patch) {
   return std::any_of(patch.begin(), patch.end(),
                      [](const Member& member) { return member.key.starts_with('$'); });
@@ -70,7 +70,7 @@ bool LeadsToManagedFields(const Pointer& pointer) {
   return pointer[0] == kMetadata && pointer[1] == codec::kManagedFields;
 }
 
-// `patched` for some fields of an object, by position, and `current` for all others.
+// Returns the object with some fields, by position, from `patched` and all others from `current`.
 Value Joined(uint32_t members, Value patched, const Value& current, const api::Message& message) {
   std::vector<Member> joined;
   joined.reserve(message.fields.size());
@@ -86,7 +86,7 @@ Value Joined(uint32_t members, Value patched, const Value& current, const api::M
   return Object::FromUnique(std::move(joined));
 }
 
-// The kind and version of a patched object, which clients may not change.
+// Checks the kind and version of a patched object, which clients may not change.
 std::optional<std::string> IdentityFault(const codec::Decoded& decoded, const api::Kind& kind) {
   if (!decoded.api_version.empty() && decoded.api_version != kind.api_version) {
     return fmt::format(
@@ -136,7 +136,7 @@ base::Result<Patch> Patch::Parse(PatchKind kind, std::string_view text,
 }
 
 base::Result<Patched> Patch::Apply(const Value& current, const api::Kind& kind) const {
-  // Most patches are about a small part of the object, and the others need not be read and written.
+  // Most patches change a small part of the object, and the rest need not be converted.
   const uint32_t touched = TouchedMembers(*kind.message);
   if (touched != codec::kAllMembers) {
     auto patched = ApplyWithin(touched, current, kind);
@@ -189,7 +189,7 @@ base::Result<codec::Decoded> Patch::Decode(const Value& document, const api::Kin
     const auto fault = strategic ? RestoreFault(document, *kind.message) : std::nullopt;
     return InvalidPatch(ShownIn(document), fault.value_or(decoded.error().message));
   }
-  // A strategic merge goes by the struct it fills, whatever its kind says.
+  // A strategic merge uses the struct it fills, whatever the kind in the document.
   if (strategic) return decoded;
   if (const auto fault = IdentityFault(*decoded, kind)) {
     return InvalidPatch(ShownIn(document), *fault);
@@ -213,13 +213,14 @@ base::Result<Patched> Patch::Checked(codec::Decoded decoded, const Value& docume
   return patched;
 }
 
-// What an error about the result shows: the result, or the patch if that is what upstream has.
+// Returns what an error about the result shows: the result, or the patch
+// where Kubernetes shows that.
 std::string Patch::ShownIn(const Value& document) const {
   if (kind_ == PatchKind::kStrategic) return GoText(std::get<Value>(content_));
   return codec::WriteJson(document);
 }
 
-// All if that cannot be told.
+// Returns the fields that the patch may touch, or all if that is not known.
 uint32_t Patch::TouchedMembers(const api::Message& message) const {
   uint32_t touched = 0;
   const auto touch = [&](std::string_view name) {

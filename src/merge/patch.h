@@ -1,8 +1,8 @@
-// A patch from its text to the object it leaves behind: JSON Patch, merge patch and strategic merge
-// patch, with the errors and warnings of kube-apiserver. Server-side apply is in apply.h.
+// Applies the text of a patch to an object: JSON Patch, merge patch and strategic merge patch, with
+// the errors and warnings of kube-apiserver. Server-side apply is in apply.h.
 //
-// Pure; a Patch is immutable and may be applied from any thread, as often as the object changes
-// under the writer's hands.
+// Pure. A Patch is immutable and may be applied from any thread, and again whenever the object has
+// changed before the write was committed.
 #pragma once
 
 #include <cstdint>
@@ -23,27 +23,28 @@ enum class PatchKind : uint8_t { kJson, kMerge, kStrategic };
 
 struct Patched {
   codec::Value object;                     // Canonical.
-  std::vector<std::string> warnings = {};  // Of kWarn.
+  std::vector<std::string> warnings = {};  // For kWarn.
 };
 
 class Patch {
  public:
-  /// kBadRequest: this is no such patch. kRequestEntityTooLarge: more operations than are allowed.
-  /// Upstream looks for the object first: a patch that cannot be read of an object that is not
-  /// there is answered with 404.
+  /// Returns kBadRequest if the text is not such a patch, and kRequestEntityTooLarge if it has too
+  /// many operations. Kubernetes looks for the object first: if the object does not exist, it
+  /// answers 404 even to a malformed patch.
   static base::Result<Patch> Parse(PatchKind kind, std::string_view text,
                                    codec::FieldValidation validation);
 
-  /// `current` is canonical, of the kind's message and with its resourceVersion; so is what comes
-  /// back, defaults not filled in, name and namespace not compared. kInvalid: it does not apply, or
-  /// leaves no such object behind, or, with kStrict, has fields that are unknown or there twice.
-  /// kUnknown where upstream answers 500 without a reason.
+  /// Applies the patch. `current` is canonical, of the kind's message, and has its
+  /// resourceVersion. So is the result; defaults are not filled in, and name and namespace are not
+  /// compared. Returns kInvalid if the patch does not apply, if its result is not an object of the
+  /// kind, or, with kStrict, if it has unknown or duplicate fields. Returns kUnknown where
+  /// Kubernetes answers 500 without a reason.
   base::Result<Patched> Apply(const codec::Value& current, const api::Kind& kind) const;
 
  private:
   Patch() = default;
 
-  /// With only those fields of the object, by position, and all others as they are.
+  /// Applies the patch to only those fields of the object, by position, and keeps all others.
   base::Result<Patched> ApplyWithin(uint32_t members, const codec::Value& current,
                                     const api::Kind& kind) const;
   base::Result<void> ApplyTo(codec::Value& document, const api::Message& message) const;
@@ -56,7 +57,7 @@ class Patch {
   PatchKind kind_ = PatchKind::kMerge;
   codec::FieldValidation validation_ = codec::FieldValidation::kWarn;
   std::variant<codec::Value, JsonPatch> content_;
-  std::vector<std::string> problems_;  // Of the patch itself.
+  std::vector<std::string> problems_;  // Problems of the patch itself.
 };
 
 }  // namespace berth::merge

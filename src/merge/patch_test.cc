@@ -71,7 +71,7 @@ TEST(Patch, LeavesACanonicalObject) {
     Value expected = Service();
     (*expected.Find("spec")->Find("ports")->AsArray())[0].Set("nodePort", 30000);
     EXPECT_EQ(patched->object, expected);
-    // In the order of the tables, whatever the patch's is.
+    // In the order of the tables, whatever the order of the patch.
     EXPECT_EQ(codec::WriteJson(patched->object.Find("spec")->Find("ports")[0]),
               R"([{"name":"x","protocol":"TCP","port":80,"targetPort":80,"nodePort":30000}])");
   }
@@ -85,7 +85,7 @@ TEST(Patch, ThatChangesNothing) {
   EXPECT_EQ(Apply(kMerge, "{}")->object, Service());
   EXPECT_EQ(Apply(kStrategic, "{}")->object, Service());
   EXPECT_EQ(Apply(kStrategic, R"({"spec":{"ports":[{"port":80}]}})")->object, Service());
-  // What JSON always shows can be tested and patched though nothing is set.
+  // Fields that JSON always shows can be tested and patched even if they are not set.
   EXPECT_EQ(Apply(kJson, R"([{"op":"test","path":"/status/loadBalancer","value":{}},
                              {"op":"test","path":"/kind","value":"Service"},
                              {"op":"test","path":"/metadata/resourceVersion","value":"7"}])")
@@ -203,7 +203,7 @@ TEST(Patch, ResultsThatAreNoSuchObject) {
               HasSubstr("cannot unmarshal array"));
 }
 
-// As upstream says it, which does not go through JSON here.
+// As Kubernetes words it, which does not convert through JSON here.
 TEST(Patch, StrategicResultsThatAreNoSuchObject) {
   const auto why = [](std::string_view spec) {
     const std::string message =
@@ -225,7 +225,7 @@ TEST(Patch, StrategicResultsThatAreNoSuchObject) {
   EXPECT_EQ(why(R"({"healthCheckNodePort":1.5})"), "cannot convert float64 to int32");
   EXPECT_THAT(why(R"({"healthCheckNodePort":99999999999})"), HasSubstr("cannot unmarshal number"));
   EXPECT_THAT(why(R"({"ports":[{"port":80,"targetPort":true}]})"), HasSubstr("cannot unmarshal"));
-  // Its kind is not looked at.
+  // The kind is ignored.
   EXPECT_EQ(Apply(kStrategic, R"({"kind":"Pod","apiVersion":"v9"})")->object, Service());
   EXPECT_THAT(MessageOf(kStrategic, R"({"kind":7})", Reason::kInvalid),
               EndsWith("cannot convert int64 to string"));

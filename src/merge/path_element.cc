@@ -19,7 +19,7 @@ namespace {
 
 using codec::Value;
 
-// The order of values of different kinds.
+// Returns the rank of a value's kind: values of different kinds are ordered by it.
 int RankOf(const Value& value) {
   switch (value.GetKind()) {
     case codec::Kind::kInt:
@@ -104,14 +104,14 @@ std::string ValueText(const Value& value) {
   return text == nullptr ? GoText(value) : base::GoQuoted(*text);
 }
 
-std::optional<int64_t> ParseIndex(std::string_view text) {
+std::optional<int64_t> ParseElementIndex(std::string_view text) {
   int64_t index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return index;
 }
 
-// Takes a JSON string without escapes from the front of `text`.
+// Removes a JSON string without escapes from the front of `text`.
 std::optional<std::string_view> TakePlainString(std::string_view& text) {
   const size_t end = text.find('"', 1);
   if (text.empty() || text.front() != '"' || end == std::string_view::npos) return std::nullopt;
@@ -122,8 +122,8 @@ std::optional<std::string_view> TakePlainString(std::string_view& text) {
   return content;
 }
 
-// What most keys of lists are, `{"port":80,"protocol":"TCP"}`, without the way through a document;
-// nothing: whoever can read all of JSON must.
+// Parses the common form of list keys, `{"port":80,"protocol":"TCP"}`, without a document in
+// between. Returns nullopt if the text needs a full JSON parser.
 std::optional<ListKey> ParsePlainKey(std::string_view text) {
   ListKey key;
   key.reserve(2);
@@ -137,7 +137,7 @@ std::optional<ListKey> ParsePlainKey(std::string_view text) {
       key.push_back({std::string(*name), Value(*value)});
     } else {
       const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-      const auto number = ParseIndex(text.substr(0, digits));
+      const auto number = ParseElementIndex(text.substr(0, digits));
       if (!number || (digits > 1 && text.front() == '0')) return std::nullopt;
       key.push_back({std::string(*name), Value(*number)});
       text.remove_prefix(digits);
@@ -163,7 +163,8 @@ base::Result<ListKey> ParseKey(std::string_view text) {
   const auto value = codec::ParseJson(text);
   if (!value) return tl::unexpected(value.error());
   const codec::Object* object = value->AsObject();
-  if (object == nullptr) return base::Fail(base::Reason::kBadRequest, "the key is no JSON object");
+  if (object == nullptr)
+    return base::Fail(base::Reason::kBadRequest, "the key is not a JSON object");
   return FieldsOf(*object);
 }
 
@@ -249,7 +250,7 @@ base::Result<ParsedElement> ParsePathElement(std::string_view text) {
       return ParsedElement{PathElement::Value(*std::move(value))};
     }
     case 'i': {
-      const auto index = ParseIndex(content);
+      const auto index = ParseElementIndex(content);
       if (!index) return fail(fmt::format("not a number: {}", Shown(std::string(content))));
       return ParsedElement{PathElement::Index(*index)};
     }

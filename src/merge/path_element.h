@@ -1,13 +1,13 @@
-// One step of the way to a field, as server-side apply names it:
+// One step of the path to a field, as server-side apply names it:
 //
 //   f:ports                            a field of a struct, or an entry of a map
 //   k:{"port":80,"protocol":"TCP"}     an entry of a list, by the values of its keys
 //   v:"example.com/keep"               an entry of a list that is a set
-//   i:3                                an entry of a list, by its place
+//   i:3                                an entry of a list, by its index
 //
-// Elements are ordered as Kubernetes orders them: by kind as above, names by bytes, keys by name
-// and value, and values so that numbers compare as such. Equal means neither is less, so 1 and 1.0
-// are the same entry. Pure values, safe to read from any thread.
+// Elements are ordered as in Kubernetes: by kind as above, names by bytes, keys by name and value,
+// and values so that numbers compare as numbers. Two elements are equal if neither is less, so 1
+// and 1.0 are the same entry. Pure values, safe to read from any thread.
 #pragma once
 
 #include <compare>
@@ -30,7 +30,7 @@ struct KeyField {
   codec::Value value;
 };
 
-/// By ascending name.
+/// Sorted by name.
 using ListKey = std::vector<KeyField>;
 
 class PathElement {
@@ -48,7 +48,7 @@ class PathElement {
 
   Kind GetKind() const { return static_cast<Kind>(data_.index()); }
 
-  /// Null if it is none.
+  /// Returns null if the element is of another kind.
   const std::string* AsField() const { return std::get_if<std::string>(&data_); }
 
   std::weak_ordering operator<=>(const PathElement& other) const;
@@ -57,7 +57,8 @@ class PathElement {
   /// Appends `f:ports` and the like.
   void AppendTo(std::string& out) const;
 
-  /// As messages name it: `.ports`, `[port=80,protocol="TCP"]`, `[="example.com/keep"]`, `[3]`.
+  /// Returns the element as messages show it: `.ports`, `[port=80,protocol="TCP"]`,
+  /// `[="example.com/keep"]`, `[3]`.
   std::string ToText() const;
 
  private:
@@ -75,14 +76,14 @@ class PathElement {
   Data data_;
 };
 
-/// The way back from AppendTo.
+/// The result of parsing AppendTo's text.
 struct ParsedElement {
   PathElement element;
-  bool known = true;  // Else of a kind that does not exist yet, to be passed over.
+  bool known = true;  // If false, the kind is unknown, and the element is to be ignored.
 };
 base::Result<ParsedElement> ParsePathElement(std::string_view text);
 
-/// `.spec.ports[port=80,protocol="TCP"].targetPort`
+/// Returns a path like `.spec.ports[port=80,protocol="TCP"].targetPort`.
 std::string PathText(std::span<const PathElement> path);
 
 }  // namespace berth::merge

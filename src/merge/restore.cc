@@ -20,10 +20,10 @@ using Fault = std::optional<std::string>;
 
 Fault CheckMembers(const Object& object, const api::Message& message);
 
-// A value of a simple type, which Go calls `type`.
+// Checks a text, whose type in Go is `type`.
 Fault CheckText(const Value& value, std::string_view type) {
   if (value.AsString() != nullptr) return std::nullopt;
-  // Go could make a text of a number, and refuses it in other words than what it could not.
+  // Go could convert a number to text, so it refuses a number with another message.
   if (value.GetKind() == Kind::kInt) return fmt::format("cannot convert int64 to {}", type);
   return "unrecognized type: string";
 }
@@ -52,7 +52,8 @@ Fault CheckOne(const Value& value, const api::Field& field) {
     case api::Type::kMicroTime:
     case api::Type::kIntOrString:
     case api::Type::kFieldsV1:
-      return std::nullopt;  // They read JSON themselves.
+    case api::Type::kQuantity:
+      return std::nullopt;  // These types decode JSON themselves.
     case api::Type::kMessage:
       break;
   }
@@ -77,7 +78,7 @@ Fault CheckField(const Value& value, const api::Field& field) {
   if (map == nullptr) return fmt::format("cannot restore map from {}", GoKindName(value));
   for (const Member& member : *map) {
     if (member.value.IsNull()) continue;
-    if (auto fault = CheckText(member.value, "string")) return fault;
+    if (auto fault = CheckOne(member.value, field)) return fault;
   }
   return std::nullopt;
 }

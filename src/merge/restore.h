@@ -1,6 +1,6 @@
-// Why a strategic merge did not leave an object of its kind behind. Upstream turns the merged tree
-// into a struct without going through JSON, and has words of its own for what does not fit. For use
-// inside merge.
+// Explains why the result of a strategic merge is not an object of its kind. Kubernetes converts
+// the merged tree to a struct without JSON in between, and has other messages for values that do
+// not fit. For use inside merge.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace berth::merge {
 
-/// "cannot restore slice from string": the first fault in the order of fields; nothing if there is
-/// none that upstream would find in this way.
+/// Returns the first fault in the order of fields, like "cannot restore slice from string". Returns
+/// nullopt if there is no fault that Kubernetes would find in this way.
 std::optional<std::string> RestoreFault(const codec::Value& document, const api::Message& message);
 
 }  // namespace berth::merge

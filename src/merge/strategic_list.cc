@@ -6,7 +6,7 @@
 #include <bit>
 #include <iterator>
 
-#include "merge/errors.h"
+#include "merge/patch_errors.h"
 
 namespace berth::merge {
 
@@ -49,7 +49,7 @@ std::optional<ScalarKey> KeyOf(const Value& scalar) {
 base::Result<ScalarKey> ElementKeys::Of(const Value& element) const {
   if (!OfMaps()) {
     if (auto key = KeyOf(element)) return *key;
-    // Only an order can be asked of such a list.
+    // Only $setElementOrder is allowed for such a list.
     return BadPatch("invalid patch format of setElementOrder list");
   }
   const Object* map = element.AsObject();

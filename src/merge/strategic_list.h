@@ -1,9 +1,9 @@
-// Lists in a strategic merge: what of the object and what of the patch is the same element, and
-// which order they get. For use inside merge.
+// Lists in a strategic merge: which elements of the object and of the patch correspond, and in
+// which order the result has them. For use inside merge.
 //
-// The order: elements that the patch (or its $setElementOrder) names come as it names them, all
-// others as they were. One of the others goes before the next that is named if the object had them
-// in that order.
+// Elements that the patch (or its $setElementOrder) names are in the order of the patch, and all
+// others in the order of the object. One of the others goes before the next named element if the
+// object had them in that order.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -21,8 +21,8 @@
 
 namespace berth::merge {
 
-/// What tells elements apart: a scalar. Points into the Value it was made from, and does not
-/// outlive a move of it.
+/// A scalar that identifies an element. It points into the Value it was made from, and must not be
+/// used after a move of that Value.
 struct ScalarKey {
   codec::Kind kind = codec::Kind::kNull;
   uint64_t bits = 0;
@@ -36,12 +36,12 @@ struct ScalarKey {
   }
 };
 
-/// Nothing for lists and maps, which are never the same as another.
+/// Returns nullopt for lists and maps, which never equal another element.
 std::optional<ScalarKey> KeyOf(const codec::Value& scalar);
 
 inline constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
 
-/// Where each key is for the first time.
+/// The first position of each key.
 class KeyIndex {
  public:
   void Add(const ScalarKey& key, size_t position) { positions_.try_emplace(key, position); }
@@ -55,7 +55,7 @@ class KeyIndex {
   absl::flat_hash_map<ScalarKey, size_t> positions_;
 };
 
-/// How to find the key of an element: the member of that name, or the element itself if it is "".
+/// Finds the key of an element: the member `merge_key`, or the element itself if `merge_key` is "".
 class ElementKeys {
  public:
   explicit ElementKeys(std::string_view merge_key) : merge_key_(merge_key) {}
@@ -63,39 +63,40 @@ class ElementKeys {
   bool OfMaps() const { return !merge_key_.empty(); }
   std::string_view Name() const { return merge_key_; }
 
-  /// An error if the element is not of this kind.
+  /// Returns an error if the element is not of this kind.
   base::Result<ScalarKey> Of(const codec::Value& element) const;
 
-  /// All elements of a list, which must stay as it is. An error if one has no key.
+  /// Indexes all elements of a list, which must not change afterwards.
+  /// Returns an error if one has no key.
   base::Result<KeyIndex> IndexOf(const codec::Array& list) const;
 
-  /// For each element of a list the place of the first with its key.
+  /// Returns for each element of a list the position of the first one with its key.
   base::Result<std::vector<size_t>> FirstPlaces(const codec::Array& list) const;
 
  private:
   std::string_view merge_key_;
 };
 
-/// An element on its way to its place.
+/// An element whose position is to be determined.
 struct Element {
   codec::Value value;
-  size_t in_object = kNowhere;  // Where the object had one of its key.
-  size_t in_patch = kNowhere;   // Where the patch names it.
+  size_t in_object = kNowhere;  // Position of its key in the object.
+  size_t in_patch = kNowhere;   // Position of its key in the patch.
 };
 
-/// In order.
+/// Returns the elements in their final order.
 std::vector<Element> Arranged(std::vector<Element> elements);
 
 codec::Array ValuesOf(std::vector<Element> elements);
 
-/// The type of a value as Go has it: a number beyond int64 is a float.
+/// Returns the type of a value as Go has it: a number beyond int64 is a float.
 codec::Kind TypeOf(const codec::Value& value);
 
-/// The type that all elements of both lists have; an error if they differ or are lists, nothing if
-/// there are none.
+/// Returns the type that all elements of both lists have. Returns nullopt if both lists are empty,
+/// and an error if the types differ or the elements are lists.
 base::Result<std::optional<codec::Kind>> CommonKind(const codec::Array& a, const codec::Array& b);
 
-/// "expected a []interface {}, but received a string"
+/// Returns an error like "expected a []interface {}, but received a string".
 tl::unexpected<base::Error> NotA(codec::Kind expected, const codec::Value& found);
 
 }  // namespace berth::merge

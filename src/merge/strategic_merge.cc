@@ -12,7 +12,7 @@
 
 #include "base/go_text.h"
 #include "codec/read.h"
-#include "merge/errors.h"
+#include "merge/patch_errors.h"
 #include "merge/strategic_list.h"
 
 namespace berth::merge {
@@ -36,7 +36,7 @@ constexpr std::string_view kBadOrder = "invalid patch format of setElementOrder 
 constexpr std::string_view kBadDeletion = "invalid patch format of primitive list";
 constexpr std::string_view kBadRetainKeys = "invalid patch format of retainKeys";
 
-// What follows the slash of a directive that names a list; nothing if there is no slash.
+// Returns the list that a directive names after its slash, or nullopt if there is no slash.
 std::optional<std::string_view> ListOf(std::string_view key, std::string_view directive) {
   key.remove_prefix(directive.size());
   if (!key.starts_with('/')) return std::nullopt;
@@ -50,8 +50,8 @@ auto UnknownDirective(const Value& directive, const Object& map) {
 
 enum class Nulls : uint8_t { kKeep, kDiscard };
 
-// A part of the patch for which the object has nothing to merge with. Nothing if it is only there
-// to direct.
+// Returns a part of the patch that has nothing to be merged with, without its directives. Returns
+// nullopt if it is only a directive.
 std::optional<Value> Taken(const Value& patch, Nulls nulls) {
   if (const Array* items = patch.AsArray()) {
     Array list;
@@ -73,7 +73,7 @@ std::optional<Value> Taken(const Value& patch, Nulls nulls) {
   return Object::FromUnique(std::move(kept));
 }
 
-// A map of the object, with what the tables say of it. Maps of strings have no message.
+// A map of the object and its message. Maps of strings have no message.
 struct Target {
   Object& map;
   const api::Message* message = nullptr;
@@ -101,16 +101,16 @@ base::Result<const api::Field*> ListFieldOf(const Target& target, std::string_vi
 
 Status MergeMap(const Target& target, const Object& patch);
 
-// One list of the object with its patch.
-class ListMerge {
+// Merges one list of the object with its patch.
+class StrategicListMerge {
  public:
-  explicit ListMerge(const api::Field& field)
+  explicit StrategicListMerge(const api::Field& field)
       : field_(field), keys_(field.patch_merge_key), merges_(field.patch_strategy == "merge") {}
 
   const ElementKeys& Keys() const { return keys_; }
   bool Merges() const { return merges_; }
 
-  /// What the list becomes, in order.
+  /// Returns the merged list in its order.
   Elements Merge(Array list, const Array& patch) const {
     if (!merges_) return Replaced(list, patch);
     const auto kind = CommonKind(list, patch);
@@ -139,7 +139,7 @@ class ListMerge {
     return elements;
   }
 
-  // Each value once.
+  // Merges lists of scalars. Each value occurs once in the result.
   Elements MergeScalars(Array list, const Array& patch) const {
     const auto first = keys_.FirstPlaces(list);
     if (!first) return tl::unexpected(first.error());
@@ -161,8 +161,9 @@ class ListMerge {
     return elements;
   }
 
-  // Takes out of the list what the patch deletes. The elements of the patch that are not there to
-  // direct go to `plain`; if they replace the list, it becomes them and there are none to merge.
+  // Removes from the list what the patch deletes, and collects the elements of the patch that
+  // are not directives in `plain`. If they replace the list, the list becomes them and
+  // `plain` stays empty.
   Status FollowDirectives(Array& list, const Array& patch, std::vector<const Value*>& plain) const {
     KeyIndex deleted;
     bool deletes = false;
@@ -211,7 +212,7 @@ class ListMerge {
     if (!first) return tl::unexpected(first.error());
     std::vector<Element> elements;
     elements.reserve(list.size() + patch.size());
-    std::vector<size_t> target(patch.size(), kNowhere);  // What each of the patch merges into.
+    std::vector<size_t> target(patch.size(), kNowhere);  // The target of each patch element.
     for (size_t i = 0; i < list.size(); ++i) {
       const size_t in_patch = named.Find(*keys_.Of(list[i]));
       if (in_patch != kNowhere && target[in_patch] == kNowhere) target[in_patch] = i;
@@ -238,7 +239,8 @@ class ListMerge {
   const bool merges_;
 };
 
-// The elements of a patched list must come in the order that is asked for, and all be named in it.
+// Checks that the elements of a patched list are in the requested order, and
+// that the order names all.
 Status CheckOrder(const Array& patch, const Array& order, const ElementKeys& keys) {
   if (patch.empty() || order.empty()) return {};
   size_t place = 0;
@@ -263,7 +265,7 @@ Status CheckOrder(const Array& patch, const Array& order, const ElementKeys& key
   return {};
 }
 
-// One map of the object with its patch.
+// Merges one map of the object with its patch.
 class MapMerge {
  public:
   MapMerge(const Target& target, const Object& patch) : target_(target), patch_(patch) {}
@@ -275,7 +277,7 @@ class MapMerge {
       if (!member.key.starts_with(kSetElementOrder)) continue;
       if (auto done = SetElementOrder(member); !done) return done;
     }
-    // Whatever the order in the text, what is deleted goes before anything is added.
+    // Deletions come before additions, whatever their order in the text.
     for (const Member& member : patch_) {
       if (!member.key.starts_with(kDeleteFromPrimitiveList)) continue;
       if (auto done = DeleteFromList(member); !done) return done;
@@ -324,7 +326,7 @@ class MapMerge {
     if (change != nullptr && change->AsArray() == nullptr) return NotA(Kind::kArray, *change);
     const auto field = ListFieldOf(target_, *name);
     if (!field) return tl::unexpected(field.error());
-    const ListMerge merge(**field);
+    const StrategicListMerge merge(**field);
     static const Array none;
     const Array& changes = change == nullptr ? none : *change->AsArray();
     if (auto done = CheckOrder(changes, *order, merge.Keys()); !done) return done;
@@ -341,8 +343,8 @@ class MapMerge {
     return {};
   }
 
-  // What is to be put in order: the list, the patch, or both merged.
-  static Elements ElementsOf(Value* value, const Value* change, const ListMerge& merge) {
+  // Returns the elements to be ordered: those of the list, of the patch, or of both merged.
+  static Elements ElementsOf(Value* value, const Value* change, const StrategicListMerge& merge) {
     std::vector<Element> elements;
     if (value == nullptr) {
       Value taken = Taken(*change, Nulls::kKeep).value_or(Array());
@@ -404,7 +406,7 @@ class MapMerge {
   Status MergeList(Array& list, const Member& member) {
     const auto field = ListFieldOf(target_, member.key);
     if (!field) return tl::unexpected(field.error());
-    const ListMerge merge(**field);
+    const StrategicListMerge merge(**field);
     if (!merge.Merges()) {
       list = *member.value.AsArray();
       return {};
@@ -433,8 +435,8 @@ class MapMerge {
 
   const Target target_;
   const Object& patch_;
-  std::vector<std::string_view> done_ = {};  // Lists that need no more merging.
-  std::set<std::string_view> dropped_ = {};  // Members that go, all at once at the end.
+  std::vector<std::string_view> done_ = {};  // Lists that are already merged.
+  std::set<std::string_view> dropped_ = {};  // Members to delete, all at once at the end.
 };
 
 Status MergeMap(const Target& target, const Object& patch) { return MapMerge(target, patch).Run(); }

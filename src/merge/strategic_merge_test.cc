@@ -10,7 +10,7 @@
 #include "api/core.h"
 #include "api/kinds.h"
 #include "codec/json.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "codec/testing_text.h"
 
 namespace berth::merge {
@@ -29,14 +29,14 @@ base::Result<Value> Merged(std::string_view document, std::string_view patch) {
   return value;
 }
 
-struct Case {
+struct StrategicCase {
   std::string_view document;
   std::string_view patch;
   std::string_view result;
 };
 
-void Check(const std::vector<Case>& cases) {
-  for (const Case& each : cases) {
+void CheckStrategic(const std::vector<StrategicCase>& cases) {
+  for (const StrategicCase& each : cases) {
     SCOPED_TRACE(std::string(each.document) + " " + std::string(each.patch));
     const auto merged = Merged(each.document, each.patch);
     ASSERT_TRUE(merged.has_value()) << merged.error().message;
@@ -57,7 +57,7 @@ constexpr std::string_view kPorts =
     R"({"spec":{"ports":[{"port":80,"name":"x"},{"port":443,"name":"y"}]}})";
 
 TEST(StrategicMerge, Maps) {
-  Check({
+  CheckStrategic({
       {R"({"kind":"Service"})", R"({})", R"({"kind":"Service"})"},
       {R"({"metadata":{"labels":{"k":"v"}}})", R"({"metadata":{"labels":{"a":"b","c":null}}})",
        R"({"metadata":{"labels":{"k":"v","a":"b"}}})"},
@@ -67,10 +67,10 @@ TEST(StrategicMerge, Maps) {
        R"({"metadata":{}})"},
       {R"({"spec":{"type":"ClusterIP"}})", R"({"spec":{"type":"NodePort","clusterIP":"x"}})",
        R"({"spec":{"type":"NodePort","clusterIP":"x"}})"},
-      // Other types take the place of what was there.
+      // A value of another type replaces the old one.
       {R"({"spec":{"type":"ClusterIP"}})", R"({"spec":{"type":7}})", R"({"spec":{"type":7}})"},
       {R"({"spec":{"type":"ClusterIP"}})", R"({"spec":[1]})", R"({"spec":[1]})"},
-      // A field the object does not have is taken, without nulls and what only directs.
+      // A field that the object does not have is copied, without nulls and directives.
       {R"({})", R"({"spec":{"selector":{"a":null,"b":"c"},"x":[{"y":null}],
                             "z":{"$patch":"delete"}}})",
        R"({"spec":{"selector":{"b":"c"},"x":[{}]}})"},
@@ -82,7 +82,7 @@ TEST(StrategicMerge, Maps) {
 }
 
 TEST(StrategicMerge, DirectivesInMaps) {
-  Check({
+  CheckStrategic({
       {R"({"spec":{"selector":{"app":"web"}}})",
        R"({"spec":{"selector":{"$patch":"replace","new":"sel"}}})",
        R"({"spec":{"selector":{"new":"sel"}}})"},
@@ -101,7 +101,7 @@ TEST(StrategicMerge, DirectivesInMaps) {
 }
 
 TEST(StrategicMerge, RetainKeys) {
-  Check({
+  CheckStrategic({
       {R"({"spec":{"type":"a","clusterIP":"b","selector":{"k":"v"}}})",
        R"({"spec":{"$retainKeys":["type","selector"],"type":"c"}})",
        R"({"spec":{"type":"c","selector":{"k":"v"}}})"},
@@ -123,7 +123,7 @@ TEST(StrategicMerge, RetainKeys) {
 }
 
 TEST(StrategicMerge, ListsOfMaps) {
-  Check({
+  CheckStrategic({
       {kPorts, R"({"spec":{"ports":[{"port":80,"targetPort":9000}]}})",
        R"({"spec":{"ports":[{"port":80,"name":"x","targetPort":9000},{"port":443,"name":"y"}]}})"},
       // A new element goes to the front.
@@ -142,7 +142,8 @@ TEST(StrategicMerge, ListsOfMaps) {
        R"({"spec":{"ports":[{"port":9}]}})"},
       {kPorts, R"({"spec":{"ports":[]}})", kPorts},
       {kPorts, R"({"spec":{"ports":null}})", R"({"spec":{}})"},
-      // Only the port counts, not the protocol; of several the first is changed, all are deleted.
+      // Only the port counts, not the protocol. Of several, the first is
+      // changed, and all are deleted.
       {R"({"spec":{"ports":[{"port":53,"protocol":"TCP"}]}})",
        R"({"spec":{"ports":[{"port":53,"protocol":"UDP"}]}})",
        R"({"spec":{"ports":[{"port":53,"protocol":"UDP"}]}})"},
@@ -187,7 +188,7 @@ TEST(StrategicMerge, ListsOfMapsThatCannotBeMerged) {
 }
 
 TEST(StrategicMerge, ListsOfValues) {
-  Check({
+  CheckStrategic({
       {R"({"metadata":{"finalizers":["one"]}})", R"({"metadata":{"finalizers":["two"]}})",
        R"({"metadata":{"finalizers":["two","one"]}})"},
       {R"({"metadata":{"finalizers":["a","b","c"]}})",
@@ -209,7 +210,7 @@ TEST(StrategicMerge, ListsOfValues) {
 }
 
 TEST(StrategicMerge, DeleteFromPrimitiveList) {
-  Check({
+  CheckStrategic({
       {R"({"metadata":{"finalizers":["one","two","one"]}})",
        R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["one","none"]}})",
        R"({"metadata":{"finalizers":["two"]}})"},
@@ -234,19 +235,19 @@ TEST(StrategicMerge, DeleteFromPrimitiveList) {
 }
 
 TEST(StrategicMerge, SetElementOrder) {
-  Check({
+  CheckStrategic({
       {kPorts, R"({"spec":{"$setElementOrder/ports":[{"port":443},{"port":80}]}})",
        R"({"spec":{"ports":[{"port":443,"name":"y"},{"port":80,"name":"x"}]}})"},
       {R"({"spec":{"ports":[{"port":8080},{"port":80,"name":"x"}]}})",
        R"({"spec":{"ports":[{"port":443}],
                    "$setElementOrder/ports":[{"port":8080},{"port":443},{"port":80}]}})",
        R"({"spec":{"ports":[{"port":8080},{"port":443},{"port":80,"name":"x"}]}})"},
-      // What kubectl sends when one port takes the place of another.
+      // What kubectl sends when one port replaces another.
       {R"({"spec":{"ports":[{"port":80,"name":"http"}]}})",
        R"({"spec":{"$setElementOrder/ports":[{"port":443}],
                    "ports":[{"name":"https","port":443},{"$patch":"delete","port":80}]}})",
        R"({"spec":{"ports":[{"name":"https","port":443}]}})"},
-      // What only the server has keeps its place relative to what follows.
+      // Elements that only the server has keep their position relative to the next one.
       {R"({"spec":{"ports":[{"port":1},{"port":2},{"port":3},{"port":4}]}})",
        R"({"spec":{"$setElementOrder/ports":[{"port":4},{"port":2}]}})",
        R"({"spec":{"ports":[{"port":1},{"port":3},{"port":4},{"port":2}]}})"},

@@ -15,10 +15,10 @@ namespace {
 using codec::Value;
 using Form = FieldType::Form;
 
-/// A document that is wrong throughout is not answered with a list of all of it.
+/// A document that is wrong throughout does not get a list of all its errors.
 constexpr size_t kMostErrors = 100;
 
-// How Go prints the wrapper around a value of a document.
+// Returns a value as Go prints it with its wrapper.
 std::string Wrapped(const Value& value) { return "&{" + GoText(value) + "}"; }
 
 class Checker {
@@ -67,6 +67,7 @@ class Checker {
       case api::Type::kTime:
       case api::Type::kMicroTime:
       case api::Type::kIntOrString:
+      case api::Type::kQuantity:
         if (value.AsArray() == nullptr && value.AsObject() == nullptr) return;
         return Fail("expected any scalar, got " + Wrapped(value));
       case api::Type::kFieldsV1:
@@ -88,7 +89,7 @@ class Checker {
         known = false;
       }
       path_.pop_back();
-      if (!known || errors_.size() == kMostErrors) return;  // Upstream looks no further either.
+      if (!known || errors_.size() == kMostErrors) return;  // Kubernetes stops here too.
     }
   }
 
@@ -112,7 +113,7 @@ class Checker {
     }
   }
 
-  // Why an entry has no element; empty if it has one.
+  // Returns why an entry has no element, or "" if it has one.
   static std::string EntryFault(const Value& entry, const api::Field& list) {
     if (list.list_kind == api::ListKind::kSet) {
       if (entry.AsObject() != nullptr) {

@@ -82,7 +82,7 @@ class Collector {
       builder_.Open(std::move(at->first));
       builder_.Mark();
       const FieldType type = EntryTypeOf(field);
-      // What is there twice is not told apart any further.
+      // The contents of duplicate entries are not distinguished any further.
       if (once && !type.atomic) Inside(*at->second, type);
       builder_.Close();
       at = end;
@@ -92,7 +92,7 @@ class Collector {
   FieldSetBuilder builder_;
 };
 
-// Takes fields out of a document.
+// Removes fields from a document.
 class Remover {
  public:
   explicit Remover(const FieldSet& fields) : index_(fields) {}
@@ -104,7 +104,7 @@ class Remover {
  private:
   using Found = FieldIndex::Level;
 
-  // What stays of something of which parts go.
+  // Returns what remains of a value after some of its parts are removed.
   Value Rest(const Value& value, Found found, const FieldType& type) const {
     if (type.atomic) return value;
     if (const codec::Array* array = value.AsArray()) return RestOfList(*array, found, *type.field);
@@ -135,7 +135,7 @@ class Remover {
     return rest.empty() ? Value() : Value(std::move(rest));
   }
 
-  // Nothing: it goes.
+  // Returns nullopt if the whole value is removed.
   std::optional<Value> Part(const PathElement& element, const Value& value, Found found,
                             const FieldType& type) const {
     const Entry* entry = FieldIndex::Find(found, element);
@@ -147,7 +147,7 @@ class Remover {
   const FieldIndex index_;
 };
 
-// Goes through a set together with the types of its fields.
+// Walks over a set together with the types of its fields.
 class Retyper {
  public:
   enum class Rule : uint8_t { kNamedFields, kAtomicFields };
@@ -160,7 +160,7 @@ class Retyper {
     return builder_.Finish();
   }
 
-  /// Whether kAtomicFields would change anything.
+  /// Returns whether kAtomicFields would change anything.
   static bool HasPartsOfWhole(Level level, const std::optional<FieldType>& type) {
     for (; !level.empty(); level = Rest(level)) {
       const Entry& entry = First(level);
@@ -172,7 +172,7 @@ class Retyper {
   }
 
  private:
-  // `type` nothing: not known.
+  // `type` is nullopt if it is not known.
   void Go(Level level, const std::optional<FieldType>& type) {
     for (; !level.empty(); level = Rest(level)) {
       const Entry& entry = First(level);

@@ -1,6 +1,6 @@
-// What server-side apply does to documents, by the types of their fields. A document here is an
-// object as its JSON says it, without `apiVersion` and `kind`: null and empty values are there.
-// Pure functions; they take time about linear in what they are given.
+// Operations of server-side apply on documents, by the types of their fields. A document here is an
+// object as in its JSON, without `apiVersion` and `kind`, but with null and empty values. Pure
+// functions; they take time about linear in their input.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,31 @@
 
 namespace berth::merge {
 
-/// What of a document does not fit its types: unknown fields, values of another type, entries of
-/// lists that nothing tells apart. Each with its path: ".spec.bogus: field not declared in schema".
-/// The other functions want documents without such, but that entries may be there twice where that
-/// is said.
+/// Returns what does not fit the types of a document: unknown fields, values of another type, and
+/// list entries without a key. Each text has its path: ".spec.bogus: field not declared in schema".
+/// The other functions need documents without such errors, except that duplicate entries are
+/// allowed where the comment says so.
 std::vector<std::string> FindTypeErrors(const codec::Value& document, const api::Message& message);
 
-/// Every field that a document mentions. Entries may be there twice.
+/// Returns every field that a document mentions. Duplicate entries are allowed.
 FieldSet FieldsOf(const codec::Value& document, const api::Message& message);
 
-/// `live` with everything that `config` says. Nothing is taken away; entries that both lists have
-/// get the order of `config`. In `live`, entries may be there twice; those that `config` names too
-/// become one.
+/// Returns `live` with everything that is in `config`. Nothing is removed. Entries that
+/// both lists have get the order of `config`. `live` may have duplicate entries; those that
+/// are in `config` too become one.
 codec::Value MergeDocuments(const codec::Value& live, const codec::Value& config,
                             const api::Message& message);
 
-/// Without these fields. Of a struct, map or list from which everything goes, null stays.
+/// Returns the document without these fields. A struct, map or list that
+/// loses everything becomes null.
 codec::Value WithoutFields(const codec::Value& document, const FieldSet& fields,
                            const api::Message& message);
 
-/// With all fields of structs that have members below them.
+/// Returns the set with all fields of structs that have members below them.
 FieldSet WithNamedFields(const FieldSet& set, const api::Message& message);
 
-/// With the name only of atomic fields of which it names parts; nothing: there are none.
+/// Replaces parts of atomic fields by the whole fields. Returns nullopt if
+/// the set has no such parts.
 std::optional<FieldSet> WithAtomicFields(const FieldSet& set, const api::Message& message);
 
 }  // namespace berth::merge

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::array<ListKey, 2> kPortKeys = {
     {{.name = "port"}, {.name = "protocol", .default_text = "\"TCP\""}}};
-constexpr std::array<ListKey, 1> kTypeKey = {{{.name = "type"}}};
 
 constexpr FieldTable kServicePortFields(std::to_array<Field>({
     {.name = "name",
@@ -247,31 +246,16 @@ constexpr FieldTable kServiceStatusFields(std::to_array<Field>({
      .shape = Shape::kList,
      .message = &kCondition,
      .list_kind = ListKind::kMap,
-     .list_keys = kTypeKey,
+     .list_keys = kConditionKey,
      .patch_merge_key = "type",
      .patch_strategy = "merge",
      .description = "The present state, aspect by aspect."},
 }));
 
 constexpr FieldTable kServiceFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
-    {.name = "spec",
-     .number = 2,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kServiceSpec,
-     .description = "What the Service asks for."},
-    {.name = "status",
-     .number = 3,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kServiceStatus,
-     .description = "What is the case at present. Not written by users."},
+    TopField("metadata", 1, kObjectMeta, kMetadataDescription),
+    TopField("spec", 2, kServiceSpec, "What the Service asks for."),
+    TopField("status", 3, kServiceStatus, kStatusDescription),
 }));
 
 }  // namespace

@@ -10,12 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/value.h"
 
 namespace berth::codec {
 
-/// Valid UTF-8, made of the pieces that writers and readers trip over. Only inside a property.
+/// Generates valid UTF-8 from pieces that writers and parsers often get
+/// wrong. Only inside a property.
 inline std::string ArbitraryText() {
   static const std::vector<std::string> pieces = {
       "a",  "n",      "y",      "0",      "1",   "9",  "x",    "e",      "T",
@@ -30,7 +31,7 @@ inline std::string ArbitraryText() {
   return text;
 }
 
-/// One of 0 to `choices` - 1, equally likely: left to itself rapidcheck favours the low ones.
+/// Picks one of 0 to `choices` - 1, equally likely. rapidcheck alone would favour the low ones.
 inline int Pick(int choices) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, choices));
 }
@@ -46,14 +47,14 @@ inline Value ArbitraryScalar() {
     case 3:
       return std::numeric_limits<uint64_t>::max() - *rc::gen::arbitrary<uint32_t>();
     case 4:
-      // The exponent is drawn too, since rapidcheck's own doubles are all of middling size.
+      // The exponent is picked too, since rapidcheck's own doubles all have a medium size.
       return std::ldexp(*rc::gen::arbitrary<double>(), Pick(2100) - 1100);
     default:
       return ArbitraryText();
   }
 }
 
-/// Any document at most `depth` levels deep. Only inside a property.
+/// Generates any document with at most `depth` levels. Only inside a property.
 inline Value ArbitraryValue(int depth) {
   const int kind = depth > 0 ? Pick(3) : 0;
   if (kind == 0) return ArbitraryScalar();
@@ -69,10 +70,10 @@ inline Value ArbitraryValue(int depth) {
   return value;
 }
 
-/// How often one case of a property draws; rapidcheck itself runs a hundred cases.
+/// Returns how often one case of a property draws. rapidcheck itself runs a hundred cases.
 inline int64_t DrawsPerCase() { return base::LongCount(100); }
 
-/// Arrays inside each other.
+/// Returns nested arrays.
 inline Value Nested(size_t depth) {
   Value value = Array();
   for (size_t i = 1; i < depth; ++i) {

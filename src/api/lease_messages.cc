@@ -45,18 +45,8 @@ constexpr FieldTable kLeaseSpecFields(std::to_array<Field>({
 }));
 
 constexpr FieldTable kLeaseFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
-    {.name = "spec",
-     .number = 2,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kLeaseSpec,
-     .description = "Who holds the lease, and until when."},
+    TopField("metadata", 1, kObjectMeta, kMetadataDescription),
+    TopField("spec", 2, kLeaseSpec, "Who holds the lease, and until when."),
 }));
 
 }  // namespace

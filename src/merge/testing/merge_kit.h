@@ -19,22 +19,22 @@
 
 namespace berth::merge {
 
-/// Seconds after some moment.
+/// Returns a time that many seconds after a fixed moment.
 inline base::WallTime At(int seconds) {
   return base::WallTime(std::chrono::seconds(1800000000 + seconds));
 }
 
 using codec::Json;
 
-/// A canonical object from the same.
-inline codec::Value Object(const std::string& text, const api::Kind& kind = api::kServiceKind) {
+/// Returns a canonical object from the same notation.
+inline codec::Value ObjectOf(const std::string& text, const api::Kind& kind = api::kServiceKind) {
   auto decoded = codec::DecodeValue(Json(text), *kind.message);
   EXPECT_TRUE(decoded.has_value()) << text;
   return decoded ? std::move(decoded->object) : codec::Value(codec::Object());
 }
 
-/// Each entry of managedFields on a line, with ' for ": `Update one v1 @0 {'f:spec':{}}`. Times
-/// count from At(0).
+/// Returns a line for each entry of managedFields, with ' for ": `Update one v1 @0 {'f:spec':{}}`.
+/// Times are in seconds since At(0).
 inline std::vector<std::string> Owners(const codec::Value& object) {
   std::vector<std::string> lines;
   for (const codec::Value& entry : codec::ArrayAt(object, "metadata", "managedFields")) {

@@ -32,12 +32,7 @@ constexpr FieldTable kStatusDetailsFields(std::to_array<Field>({
 }));
 
 constexpr FieldTable kStatusFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kListMeta,
-     .description = "What every list has; mostly empty here."},
+    TopField("metadata", 1, kListMeta, "What every list has; mostly empty here."),
     {.name = "status", .number = 2, .description = "Success or Failure."},
     {.name = "message", .number = 3, .description = "What happened, as a sentence for people."},
     {.name = "reason",

@@ -9,8 +9,6 @@ extern const Message kNamespaceCondition;
 
 namespace {
 
-constexpr std::array<ListKey, 1> kTypeKey = {{{.name = "type"}}};
-
 constexpr FieldTable kNamespaceSpecFields(std::to_array<Field>({
     {.name = "finalizers",
      .number = 1,
@@ -54,31 +52,16 @@ constexpr FieldTable kNamespaceStatusFields(std::to_array<Field>({
      .shape = Shape::kList,
      .message = &kNamespaceCondition,
      .list_kind = ListKind::kMap,
-     .list_keys = kTypeKey,
+     .list_keys = kConditionKey,
      .patch_merge_key = "type",
      .patch_strategy = "merge",
      .description = "How far the deletion has come, aspect by aspect."},
 }));
 
 constexpr FieldTable kNamespaceFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
-    {.name = "spec",
-     .number = 2,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kNamespaceSpec,
-     .description = "What the namespace asks for."},
-    {.name = "status",
-     .number = 3,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kNamespaceStatus,
-     .description = "What is the case at present. Not written by users."},
+    TopField("metadata", 1, kObjectMeta, kMetadataDescription),
+    TopField("spec", 2, kNamespaceSpec, "What the namespace asks for."),
+    TopField("status", 3, kNamespaceStatus, kStatusDescription),
 }));
 
 }  // namespace

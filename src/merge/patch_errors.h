@@ -13,18 +13,18 @@
 
 namespace berth::merge {
 
-/// A patch that is no patch: 400.
+/// For a text that is not a patch: 400.
 inline tl::unexpected<base::Error> BadPatch(std::string message) {
   return base::Fail(base::Reason::kBadRequest, std::move(message));
 }
 
-/// What upstream answers with 500 and no reason, though the patch is to blame: clients see the
-/// sentence, and their tests compare it.
+/// For errors in a patch that Kubernetes answers with 500 and no reason. Clients see the sentence,
+/// and their tests compare it.
 inline tl::unexpected<base::Error> Unmergeable(std::string message) {
   return base::Fail(base::Reason::kUnknown, std::move(message));
 }
 
-/// A patch that does not go with the object: 422. Upstream does not say why.
+/// For a patch that cannot be applied to the object: 422. Kubernetes does not say why.
 inline tl::unexpected<base::Error> DoesNotApply() {
   return tl::unexpected(
       base::Error{.reason = base::Reason::kInvalid,
@@ -38,8 +38,8 @@ inline tl::unexpected<base::Error> TooLarge(std::string_view what) {
                     fmt::format("Request entity too large: {}", what));
 }
 
-/// What a patch leaves behind is no such object: 422 on the field `patch`. `shown` is the text that
-/// is at fault.
+/// For a patch whose result is not an object of the kind: 422 on the field
+/// `patch`. `shown` is the faulty text.
 inline tl::unexpected<base::Error> InvalidPatch(std::string shown, std::string_view why) {
   const std::string what =
       fmt::format("Invalid value: {}: {}", base::GoQuoted(Shown(std::move(shown))), why);

@@ -4,15 +4,10 @@
 namespace berth::api {
 namespace {
 
-// `data`, number 3, is bytes, which no other kind has: codec/range_allocation.h reads and writes it
-// without these tables.
+// The field `data`, number 3, has the type bytes, which no other kind uses.
+// codec/range_allocation.h reads and writes it without these tables.
 constexpr FieldTable kRangeAllocationFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Empty."},
+    TopField("metadata", 1, kObjectMeta, "Empty."),
     {.name = "range",
      .number = 2,
      .presence = Presence::kAlways,

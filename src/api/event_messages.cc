@@ -47,7 +47,7 @@ constexpr FieldTable kEventFields(std::to_array<Field>({
      .presence = Presence::kAlways,
      .message = &kObjectMeta,
      .required = true,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
+     .description = kMetadataDescription},
     {.name = "involvedObject",
      .number = 2,
      .type = Type::kMessage,
@@ -124,12 +124,7 @@ constexpr FieldTable kEventsEventSeriesFields(std::to_array<Field>({
 }));
 
 constexpr FieldTable kEventsEventFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
+    TopField("metadata", 1, kObjectMeta, kMetadataDescription),
     {.name = "eventTime",
      .number = 2,
      .type = Type::kMicroTime,

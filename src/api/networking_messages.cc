@@ -9,8 +9,6 @@ extern const Message kIpAddressSpec;
 
 namespace {
 
-constexpr std::array<ListKey, 1> kTypeKey = {{{.name = "type"}}};
-
 constexpr FieldTable kServiceCidrSpecFields(std::to_array<Field>({
     {.name = "cidrs",
      .number = 1,
@@ -28,31 +26,16 @@ constexpr FieldTable kServiceCidrStatusFields(std::to_array<Field>({
      .shape = Shape::kList,
      .message = &kCondition,
      .list_kind = ListKind::kMap,
-     .list_keys = kTypeKey,
+     .list_keys = kConditionKey,
      .patch_merge_key = "type",
      .patch_strategy = "merge",
      .description = "The present state, aspect by aspect. Ready: addresses are given from it."},
 }));
 
 constexpr FieldTable kServiceCidrFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object."},
-    {.name = "spec",
-     .number = 2,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kServiceCidrSpec,
-     .description = "The ranges."},
-    {.name = "status",
-     .number = 3,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kServiceCidrStatus,
-     .description = "What is the case at present. Not written by users."},
+    TopField("metadata", 1, kObjectMeta, kMetadataDescription),
+    TopField("spec", 2, kServiceCidrSpec, "The ranges."),
+    TopField("status", 3, kServiceCidrStatus, kStatusDescription),
 }));
 
 constexpr FieldTable kParentReferenceFields(std::to_array<Field>({
@@ -78,19 +61,10 @@ constexpr FieldTable kIpAddressSpecFields(std::to_array<Field>({
 }));
 
 constexpr FieldTable kIpAddressFields(std::to_array<Field>({
-    {.name = "metadata",
-     .number = 1,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kObjectMeta,
-     .description = "Name, labels, annotations, and what the server notes of the object. The name "
-                    "is the address in its canonical form."},
-    {.name = "spec",
-     .number = 2,
-     .type = Type::kMessage,
-     .presence = Presence::kAlways,
-     .message = &kIpAddressSpec,
-     .description = "Who has the address."},
+    TopField("metadata", 1, kObjectMeta,
+             "Name, labels, annotations, and what the server notes of the object. The name "
+             "is the address in its canonical form."),
+    TopField("spec", 2, kIpAddressSpec, "Who has the address."),
 }));
 
 }  // namespace
