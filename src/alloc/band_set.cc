@@ -82,24 +82,6 @@ U128 BandSet::PickFree(base::Random& random) const {
   return ValueAt(std::visit([&](const auto& set) { return set.PickFree(random); }, set_));
 }
 
-std::optional<U128> BandSet::NextFree(U128 from) const {
-  const U128 rank = exclusions_.Rank(from - span_.first);
-  if (rank == allowed_) return std::nullopt;
-  const auto found = std::visit([&](const auto& set) { return set.NextFree(rank); }, set_);
-  if (!found) return std::nullopt;
-  return ValueAt(*found);
-}
-
-std::optional<U128> BandSet::PrevFree(U128 from) const {
-  const U128 offset = from - span_.first;
-  const U128 at_or_below = exclusions_.Rank(offset) + (exclusions_.Contains(offset) ? 0 : 1);
-  if (at_or_below == 0) return std::nullopt;
-  const auto found =
-      std::visit([&](const auto& set) { return set.PrevFree(at_or_below - 1); }, set_);
-  if (!found) return std::nullopt;
-  return ValueAt(*found);
-}
-
 void BandSet::ForEach(State held, const std::function<void(U128)>& visit) const {
   auto excluded = taken_though_excluded_.begin();
   const auto end =
@@ -114,7 +96,7 @@ void BandSet::ForEach(State held, const std::function<void(U128)>& visit) const 
 }
 
 void BandSet::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
-  // Neighbours by rank may have an excluded part between them.
+  // Values with adjacent ranks may have an excluded part between them.
   const auto split = [&](const Interval& ranks) {
     Interval run{exclusions_.Unrank(ranks.first), exclusions_.Unrank(ranks.last)};
     const auto& parts = exclusions_.parts();

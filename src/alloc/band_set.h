@@ -1,15 +1,14 @@
-// The states of one band: a bitmap where that is affordable, hash sets where it is not, and the
-// count of each state. Memory follows what is held, never the width of the band, and a pick costs
-// the same at every fill.
+// The states of one band, and the count of each state. The band is a bitmap if that is affordable,
+// and hash sets otherwise. Memory grows with the number of held values, never with the width of the
+// band. A pick costs the same at every fill level.
 //
-// The set behind it numbers only values that are not excluded. So a pick cannot miss because of
+// The underlying set numbers only values that are not excluded. So a pick cannot miss because of
 // exclusions, however little of a wide band they leave.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <set>
 #include <span>
 #include <variant>
@@ -26,10 +25,10 @@ namespace berth::alloc {
 /// Not thread-safe. Values must lie in the band.
 class BandSet {
  public:
-  /// Up to this many values a band is always a bitmap, which takes 10 KiB then.
+  /// A band of up to this many values is always a bitmap. The bitmap then takes at most 10 KiB.
   static constexpr uint64_t kAlwaysBitmap = uint64_t{1} << 16;
-  /// A wider band becomes a bitmap when one value in so many is held: about then a bitmap is no
-  /// larger than the hash sets. It becomes hash sets again at a quarter of that.
+  /// A wider band becomes a bitmap when one value in this many is held. At about that point a
+  /// bitmap is no larger than the hash sets. It becomes hash sets again at a quarter of that.
   static constexpr uint64_t kBitmapFromOneIn = 128;
 
   BandSet(const Interval& span, const std::vector<Interval>& excluded);
@@ -39,25 +38,23 @@ class BandSet {
   U128 Free() const { return counts_[State::kFree]; }
   bool IsBitmap() const { return std::holds_alternative<DenseSet>(set_); }
 
-  /// Takes values, each named once, of a band that is new. Excluded ones are taken too.
+  /// Takes values in a new band. Each value must be named only once. Excluded values are taken too.
   void Load(std::span<const U128> taken);
 
   State Get(U128 value) const;
 
-  /// `from` must be the value's state; `to` is kFree, kTaken, kReserved or kCooling. An excluded
-  /// value can be taken, and is excluded again when it is given back.
+  /// Changes the state of a value. `from` must be its current state; `to` is kFree, kTaken,
+  /// kReserved or kCooling. An excluded value can be taken, and is excluded again when it is
+  /// released.
   void Change(U128 value, State from, State to);
 
-  /// One free value, each equally likely; there must be one.
+  /// Returns one free value, each with the same probability. The band must have a free value.
   U128 PickFree(base::Random& random) const;
 
-  std::optional<U128> NextFree(U128 from) const;
-  std::optional<U128> PrevFree(U128 from) const;
-
-  /// Values that are kTaken, kReserved or kCooling, ascending.
+  /// Visits the values that are kTaken, kReserved or kCooling, in ascending order.
   void ForEach(State held, const std::function<void(U128)>& visit) const;
 
-  /// Maximal runs of free values at or above `from`, ascending, until `visit` returns false.
+  /// Visits maximal runs of free values at or above `from`, ascending, until `visit` returns false.
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 
   size_t MemoryBytes() const;
@@ -71,10 +68,10 @@ class BandSet {
 
   Interval span_;
   Exclusions exclusions_;
-  U128 allowed_;  ///< values that are not excluded
+  U128 allowed_;  ///< Number of values that are not excluded.
   U128 bitmap_from_held_;
   U128 hash_sets_below_held_;
-  Set set_;  ///< by the rank of a value among the allowed ones
+  Set set_;  ///< Numbered by the rank of a value among the allowed ones.
   std::set<U128> taken_though_excluded_;
   StateCounts counts_;
 };

@@ -10,7 +10,8 @@ namespace {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kWordBits = 64;
 
-/// How many bits are set in each byte, computed because the baseline x86-64 cannot count bits.
+/// Returns how many bits are set in each byte. Computed by hand because the baseline x86-64 has no
+/// instruction that counts bits.
 constexpr uint64_t ByteCounts(uint64_t word) {
   word -= (word >> 1) & 0x5555555555555555;
   word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333);
@@ -31,10 +32,10 @@ constexpr auto kSelectInByte = [] {
   return table;
 }();
 
-/// The position of the k-th set bit of `word`, which must have more than k.
+/// Returns the position of the k-th set bit of `word`, which must have more than k set bits.
 uint32_t SelectInWord(uint64_t word, uint32_t k) {
   // Byte i of `up_to` counts the bits in bytes 0..i. Setting bit 7 of each byte of k before
-  // subtracting keeps the bytes apart; it survives where the count is at most k.
+  // subtracting keeps the bytes apart. The bit survives where the count is at most k.
   const uint64_t up_to = ByteCounts(word) * kOnes;
   const uint64_t passed = (((k * kOnes) | (kOnes << 7)) - up_to) & (kOnes << 7);
   const auto byte = static_cast<uint32_t>(((passed >> 7) * kOnes) >> 56);
@@ -46,7 +47,8 @@ constexpr uint64_t BitsBelow(uint64_t bit) { return (uint64_t{1} << bit) - 1; }
 
 constexpr size_t CeilDiv(size_t a, size_t b) { return (a + b - 1) / b; }
 
-/// Which child holds the k-th free value, given running sums; leaves in `k` the rank inside it.
+/// Returns the child that holds the k-th free value, given running sums. Sets `k` to the rank
+/// inside that child.
 template <typename Sums>
 size_t Descend(const Sums& free_before, int32_t& k) {
   using Sum = typename Sums::value_type;
@@ -69,7 +71,7 @@ void AddAfter(Sums& free_before, size_t child, int delta) {
   }
 }
 
-/// Fills in the running sums of the children's counts; returns the total.
+/// Fills in the running sums of the children's counts. Returns the total.
 template <typename Sums>
 int32_t SumUp(Sums& free_before, std::span<const int32_t> counts) {
   int32_t sum = 0;
@@ -108,7 +110,7 @@ DenseSet::Plane DenseSet::MakePlane() const {
 
 uint64_t DenseSet::FreeWord(size_t word) const { return ~(low_[word] | (high_ ? high_[word] : 0)); }
 
-/// The values of a word that are `held`.
+/// Returns the values of a word that are in the state `held`, as a mask.
 uint64_t DenseSet::HeldWord(size_t word, State held) const {
   const uint64_t low = low_[word];
   const uint64_t high = high_ ? high_[word] : 0;
@@ -117,7 +119,7 @@ uint64_t DenseSet::HeldWord(size_t word, State held) const {
 }
 
 void DenseSet::BuildCounters() {
-  std::vector<int32_t> counts(leaves_.size());  // of the level below the one being built
+  std::vector<int32_t> counts(leaves_.size());  // Counts of the level below the one being built.
   for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
     std::array<int32_t, kFanOut> words;
     for (size_t i = 0; i < kFanOut; ++i) words[i] = PopCount(FreeWord(leaf * kFanOut + i));
@@ -182,7 +184,7 @@ uint64_t DenseSet::SelectFree(uint64_t rank) const {
   return word * kWordBits + SelectInWord(FreeWord(word), static_cast<uint32_t>(k));
 }
 
-/// How many free values lie below `number`.
+/// Returns how many free values lie below `number`.
 uint64_t DenseSet::RankFree(uint64_t number) const {
   const size_t word = number / kWordBits;
   int rank = PopCount(FreeWord(word) & BitsBelow(number % kWordBits));
@@ -199,17 +201,10 @@ U128 DenseSet::PickFree(base::Random& random) const {
   return SelectFree(base::Uniform(random, free_));
 }
 
-std::optional<U128> DenseSet::NextFree(U128 from) const {
-  const uint64_t rank = RankFree(static_cast<uint64_t>(from));
+std::optional<uint64_t> DenseSet::NextFree(uint64_t from) const {
+  const uint64_t rank = RankFree(from);
   if (rank == free_) return std::nullopt;
   return SelectFree(rank);
-}
-
-std::optional<U128> DenseSet::PrevFree(U128 from) const {
-  if (Get(from) == State::kFree) return from;
-  const uint64_t rank = RankFree(static_cast<uint64_t>(from));
-  if (rank == 0) return std::nullopt;
-  return SelectFree(rank - 1);
 }
 
 void DenseSet::ForEach(State held, const std::function<void(U128)>& visit) const {
@@ -240,9 +235,9 @@ uint64_t DenseSet::NextNotFree(uint64_t from) const {
 
 void DenseSet::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
   while (from < size_) {
-    const std::optional<U128> first = NextFree(from);
+    const std::optional<uint64_t> first = NextFree(static_cast<uint64_t>(from));
     if (!first) return;
-    const uint64_t end = NextNotFree(static_cast<uint64_t>(*first));
+    const uint64_t end = NextNotFree(*first);
     if (!visit({*first, U128{end} - 1})) return;
     from = end;
   }

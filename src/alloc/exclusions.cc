@@ -6,7 +6,8 @@
 namespace berth::alloc {
 namespace {
 
-/// How many parts, which are in ascending order, satisfy a condition that the first ones do.
+/// Returns how many parts satisfy the condition. Parts are ascending, and those that satisfy it
+/// come first.
 template <typename Condition>
 size_t CountLeading(const std::vector<Interval>& parts, const Condition& condition) {
   const auto end = std::partition_point(parts.begin(), parts.end(), condition);
@@ -40,8 +41,8 @@ U128 Exclusions::SearchRank(U128 offset) const {
 }
 
 U128 Exclusions::SearchOffset(U128 rank) const {
-  // Part i has `first - excluded_before` allowed offsets below it; the answer lies above every part
-  // for which that is at most the rank.
+  // Part i has `first - excluded_before` allowed offsets below it. The answer lies above every part
+  // for which that number is at most the rank.
   const size_t below = CountLeading(parts_, [&](const auto& part) {
     return part.first - excluded_before_[static_cast<size_t>(&part - parts_.data())] <= rank;
   });

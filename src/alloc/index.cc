@@ -112,21 +112,13 @@ std::optional<U128> Index::TakeAny(base::Random& random) {
   return value;
 }
 
-Outcome Index::GiveBack(U128 value, State from, State to) {
+Outcome Index::Release(U128 value) {
   BandSet* set = SetFor(value);
   if (set == nullptr) return Outcome::kOutOfRange;
-  if (set->Get(value) != from) return Outcome::kNotHeld;
-  set->Change(value, from, to);
+  if (set->Get(value) != State::kTaken) return Outcome::kNotHeld;
+  set->Change(value, State::kTaken, State::kFree);
   return Outcome::kDone;
 }
-
-Outcome Index::Release(U128 value) { return GiveBack(value, State::kTaken, State::kFree); }
-
-Outcome Index::ReleaseToCool(U128 value) { return GiveBack(value, State::kTaken, State::kCooling); }
-
-Outcome Index::EndCooling(U128 value) { return GiveBack(value, State::kCooling, State::kFree); }
-
-Outcome Index::Unreserve(U128 value) { return GiveBack(value, State::kReserved, State::kFree); }
 
 Outcome Index::Reserve(U128 value) {
   BandSet* set = SetFor(value);
@@ -165,7 +157,7 @@ void Index::ForEach(State held, const std::function<void(U128)>& visit) const {
   if (dynamic_) dynamic_->ForEach(held, visit);
 }
 
-/// Runs that meet at the border of the bands come out as one.
+/// Visits runs that meet at the border of the bands as one run.
 void Index::ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const {
   std::optional<Interval> pending;
   bool more = true;
@@ -193,33 +185,6 @@ std::vector<Interval> Index::FreeRuns(U128 from, size_t limit) const {
     return runs.size() < limit;
   });
   return runs;
-}
-
-std::optional<U128> Index::NearestFree(U128 value) const {
-  std::optional<U128> below;
-  std::optional<U128> above;
-  for (const auto* set : {&static_, &dynamic_}) {
-    if (!*set) continue;
-    const Interval& span = (*set)->span();
-    if (value >= span.first) {
-      if (const auto found = (*set)->PrevFree(std::min(value, span.last))) below = found;
-    }
-    if (value <= span.last && !above) above = (*set)->NextFree(std::max(value, span.first));
-  }
-  if (!below || !above) return below ? below : above;
-  return value - *below <= *above - value ? below : above;
-}
-
-std::optional<Interval> Index::FindBlock(U128 count) const {
-  if (count == 0) return std::nullopt;
-  std::optional<Interval> block;
-  const auto fits = [&](const Interval& run) {
-    if (run.Size() >= count) block = Interval{run.first, run.first + count - 1};
-    return !block;
-  };
-  if (dynamic_) dynamic_->ForEachFreeRun(dynamic_->span().first, fits);
-  if (!block && !layout_.strict()) ForEachFreeRun(0, fits);
-  return block;
 }
 
 size_t Index::MemoryBytes() const {

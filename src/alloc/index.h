@@ -1,9 +1,10 @@
 // The index of one range: which values are free, taken, reserved or cooling, band by band.
 //
-// Not thread-safe. A value taken is never proposed again until it is given back. Nothing here is
-// durable: the store is, and an index can be rebuilt from it at any moment. Picks cost the same
-// full or empty, on average: now and then one of a wide range pays for a hash set that grows or
-// becomes a bitmap. Memory follows what is held, never the width of the range.
+// Not thread-safe. After a value is taken it is not proposed again until it is released. Nothing
+// here is durable: the store is, and an index can be rebuilt from the store at any moment. On
+// average a pick costs the same whether the range is full or empty. Now and then a pick in a wide
+// range pays for a hash set that grows or becomes a bitmap. Memory grows with the number of held
+// values, never with the width of the range.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +21,15 @@
 
 namespace berth::alloc {
 
-/// How a request for a given value ended.
+/// Outcome of a request for a given value.
 enum class [[nodiscard]] Outcome : uint8_t {
   kDone,
-  kOutOfRange,  ///< not a usable value of this range
+  kOutOfRange,  ///< The value is not a usable value of this range.
   kTaken,
   kReserved,
   kExcluded,
-  kNotHeld,  ///< nothing to give back: the value is not in the state the request starts from
-  kNotOpen,  ///< of a pool: nothing new is taken from the ranges that have it
+  kNotHeld,  ///< The value is not in the state that the request starts from.
+  kNotOpen,  ///< Pools only: the ranges that contain the value accept no new allocations.
 };
 
 struct LoadedIndex;
@@ -39,67 +40,58 @@ class Index {
 
   const Layout& layout() const { return layout_; }
 
-  /// An index in which `taken` are taken, for building one from what is stored; fastest in
-  /// ascending order.
+  /// Returns an index in which the values of `taken` are taken, to build an index from what is
+  /// stored. Fastest if `taken` is in ascending order.
   static LoadedIndex Load(Layout layout, std::span<const U128> taken);
 
-  /// The same of distinct values in any order; those that lie outside the range are left out.
+  /// Does the same for distinct values in any order. Values outside the range are ignored.
   static Index Of(Layout layout, std::span<const U128> taken);
 
-  /// What a value is; nothing for a value that is not a usable one of the range.
+  /// Returns the state of a value, or nullopt if it is not a usable value of the range.
   std::optional<State> Get(U128 value) const;
   bool Has(U128 value) const { return Get(value) == State::kTaken; }
 
-  /// A given value: free or cooling.
+  /// Takes a given value, which must be free or cooling.
   Outcome Take(U128 value);
 
-  /// Whatever it was before, it is that now: kFree, kTaken, kReserved or kCooling. Values outside
-  /// the range are ignored; of excluded ones only kTaken is noted.
+  /// Sets the state of a value to kFree, kTaken, kReserved or kCooling, whatever it was before.
+  /// Values outside the range are ignored. For an excluded value only kTaken is recorded.
   void Put(U128 value, State state);
-  /// It is taken: somebody has it.
+  /// Marks a value as taken.
   void Hold(U128 value) { Put(value, State::kTaken); }
 
-  /// Any free value: from the dynamic band, and from the static one if that is exhausted and the
-  /// range is not strict. Each free value of the band is equally likely. Cooling values are left
-  /// alone. Pick only proposes.
+  /// Pick returns any free value and only proposes it; TakeAny also takes it. Values come from the
+  /// dynamic band, or from the static band if the dynamic one is exhausted and the range is not
+  /// strict. Each free value of the band has the same probability. Cooling values are never picked.
+  /// Both return nullopt if there is no value to pick.
   std::optional<U128> Pick(base::Random& random) const;
   std::optional<U128> TakeAny(base::Random& random);
 
-  /// Gives a taken value back, at once or to cool down until EndCooling.
+  /// Releases a taken value.
   Outcome Release(U128 value);
-  Outcome ReleaseToCool(U128 value);
-  Outcome EndCooling(U128 value);
 
-  /// Sets a free or cooling value aside, and back.
+  /// Reserves a free or cooling value.
   Outcome Reserve(U128 value);
-  Outcome Unreserve(U128 value);
 
-  /// How many values Pick could propose.
+  /// Returns how many values Pick could propose.
   U128 Pickable() const;
 
   StateCounts Counts(Band band) const;
   StateCounts Counts() const;
 
-  /// Whether the band is a bitmap now; it may be hash sets instead, or empty.
+  /// Returns whether the band is a bitmap now. Otherwise it is hash sets, or empty.
   bool IsBitmap(Band band) const;
 
-  // The walks below sort what is held if the band is not a bitmap: then they take time in
-  // proportion to that, a tenth of a second for a million values.
+  // The walks below sort the held values if the band is not a bitmap. Their time is then
+  // proportional to the number of held values: a tenth of a second for a million.
 
-  /// Every value that is kTaken, kReserved or kCooling, ascending. Free and excluded values are
-  /// not walked one by one: see FreeRuns and Layout::excluded.
+  /// Visits every value that is kTaken, kReserved or kCooling, ascending. Free and excluded values
+  /// are not visited one by one: see FreeRuns and Layout::excluded.
   void ForEach(State held, const std::function<void(U128)>& visit) const;
 
-  /// The gaps: maximal runs of free values, ascending, that start at or above `from`, or contain
-  /// it (then cut off there); at most `limit` of them.
+  /// Returns at most `limit` maximal runs of free values, ascending, that start at or above `from`.
+  /// A run that contains `from` is cut off there.
   std::vector<Interval> FreeRuns(U128 from, size_t limit) const;
-
-  /// The free value closest to `value`, the lower one of two.
-  std::optional<U128> NearestFree(U128 value) const;
-
-  /// The lowest `count` consecutive free values of the dynamic band, else, unless the range is
-  /// strict, of the whole range. Walks the gaps in order.
-  std::optional<Interval> FindBlock(U128 count) const;
 
   size_t MemoryBytes() const;
 
@@ -108,7 +100,6 @@ class Index {
   const BandSet* SetFor(U128 value) const;
   const BandSet* SetToPickFrom() const;
   void Fill(std::span<const U128> lower, std::span<const U128> upper);
-  Outcome GiveBack(U128 value, State from, State to);
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
 
   Layout layout_;
@@ -118,8 +109,8 @@ class Index {
 
 struct LoadedIndex {
   Index index;
-  std::vector<U128> out_of_range = {};  ///< what could not be taken
-  std::vector<U128> twice = {};         ///< what was named again, once for each time
+  std::vector<U128> out_of_range = {};  ///< Values that are not in the range.
+  std::vector<U128> twice = {};         ///< Values that were named again, once for each repetition.
 };
 
 }  // namespace berth::alloc

@@ -8,22 +8,23 @@
 #include <string>
 #include <vector>
 
+#include "alloc/testing/alloc_kit.h"
 #include "base/random.h"
 #include "ip/addr.h"
 
 namespace berth::alloc {
 namespace {
 
-Layout Cidr(const std::string& cidr, const RangeOptions& options = {}) {
+Layout LayoutOfCidr(const std::string& cidr, const RangeOptions& options = {}) {
   return *LayoutOf(*ip::ParseCidr(cidr), options);
 }
-
-U128 Value(const std::string& addr) { return ip::ParseAddr(addr).value().bits(); }
 
 /// A range of each kind: bitmap, hash set of 64-bit offsets, hash set of 128-bit offsets.
 class IndexKinds : public testing::TestWithParam<std::string> {
  protected:
-  Layout MakeLayout(const RangeOptions& options = {}) const { return Cidr(GetParam(), options); }
+  Layout MakeLayout(const RangeOptions& options = {}) const {
+    return LayoutOfCidr(GetParam(), options);
+  }
   U128 First() const { return MakeLayout().span()->first; }
   U128 Last() const { return MakeLayout().span()->last; }
 
@@ -88,7 +89,7 @@ TEST_P(IndexKinds, ReservedValuesAreForNobody) {
   EXPECT_EQ(index.Reserve(value), Outcome::kReserved);
   EXPECT_EQ(index.Take(value), Outcome::kReserved);
   EXPECT_EQ(index.Release(value), Outcome::kNotHeld);
-  EXPECT_EQ(index.Unreserve(value), Outcome::kDone);
+  index.Put(value, State::kFree);
   EXPECT_EQ(index.Take(value), Outcome::kDone);
   EXPECT_EQ(index.Reserve(value), Outcome::kTaken);
 }
@@ -96,16 +97,13 @@ TEST_P(IndexKinds, ReservedValuesAreForNobody) {
 TEST_P(IndexKinds, ACoolingValueCanBeAskedForButIsNotPicked) {
   Index index(MakeLayout());
   const U128 value = First() + 300;
-  ASSERT_EQ(index.Take(value), Outcome::kDone);
-  EXPECT_EQ(index.ReleaseToCool(value), Outcome::kDone);
+  index.Put(value, State::kCooling);
   EXPECT_EQ(index.Get(value), State::kCooling);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kCooling], 1u);
-  EXPECT_NE(index.NearestFree(value), value);
+  EXPECT_EQ(index.FreeRuns(value, 1).front().first, value + 1);
+  EXPECT_EQ(index.Release(value), Outcome::kNotHeld);
   EXPECT_EQ(index.Take(value), Outcome::kDone);
-  ASSERT_EQ(index.ReleaseToCool(value), Outcome::kDone);
-  EXPECT_EQ(index.EndCooling(value), Outcome::kDone);
-  EXPECT_EQ(index.EndCooling(value), Outcome::kNotHeld);
-  EXPECT_EQ(index.Get(value), State::kFree);
+  EXPECT_EQ(index.Counts(Band::kDynamic)[State::kCooling], 0u);
 }
 
 TEST_P(IndexKinds, ExcludedValuesAreNeverGivenOut) {
@@ -116,8 +114,7 @@ TEST_P(IndexKinds, ExcludedValuesAreNeverGivenOut) {
   EXPECT_EQ(index.Reserve(first + 350), Outcome::kExcluded);
   EXPECT_EQ(index.Get(first + 350), State::kExcluded);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 100u);
-  EXPECT_EQ(index.NearestFree(first + 340), first + 299);
-  EXPECT_EQ(index.NearestFree(first + 360), first + 400);
+  EXPECT_EQ(index.FreeRuns(first + 340, 1).front().first, first + 400);
 }
 
 // A Service may hold an address that an operator excludes later.
@@ -132,7 +129,7 @@ TEST_P(IndexKinds, AnExcludedValueThatIsTakenReturnsToExcluded) {
   EXPECT_EQ(index.Get(first + 350), State::kTaken);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 98u);
   EXPECT_EQ(index.Release(first + 350), Outcome::kDone);
-  EXPECT_EQ(index.ReleaseToCool(first + 351), Outcome::kDone);
+  index.Put(first + 351, State::kCooling);
   EXPECT_EQ(index.Get(first + 350), State::kExcluded);
   EXPECT_EQ(index.Get(first + 351), State::kExcluded);
   EXPECT_EQ(index.Counts(Band::kDynamic)[State::kExcluded], 100u);
@@ -144,8 +141,7 @@ TEST_P(IndexKinds, CountsAddUpToTheBand) {
   Index index(MakeLayout({.excluded = {{first + 300, first + 309}}}));
   ASSERT_EQ(index.Take(first), Outcome::kDone);
   ASSERT_EQ(index.Reserve(first + 1), Outcome::kDone);
-  ASSERT_EQ(index.Take(first + 400), Outcome::kDone);
-  ASSERT_EQ(index.ReleaseToCool(first + 400), Outcome::kDone);
+  index.Put(first + 400, State::kCooling);
   const StateCounts lower = index.Counts(Band::kStatic);
   EXPECT_EQ(lower[State::kTaken], 1u);
   EXPECT_EQ(lower[State::kReserved], 1u);
@@ -189,29 +185,6 @@ TEST_P(IndexKinds, ShowsTheGaps) {
   EXPECT_TRUE(index.FreeRuns(Last() + 1, 5).empty());
 }
 
-TEST_P(IndexKinds, FindsTheNearestFreeValue) {
-  Index index(MakeLayout());
-  const U128 first = First();
-  for (U128 i = 250; i < 260; ++i) ASSERT_EQ(index.Take(first + i), Outcome::kDone);
-  EXPECT_EQ(index.NearestFree(first + 251), first + 249);
-  EXPECT_EQ(index.NearestFree(first + 258), first + 260);
-  EXPECT_EQ(index.NearestFree(first + 10), first + 10);
-  EXPECT_EQ(index.NearestFree(0), first);
-  EXPECT_EQ(index.NearestFree(base::kU128Max), Last());
-  ASSERT_EQ(index.Take(first + 260), Outcome::kDone);
-  EXPECT_EQ(index.NearestFree(first + 255), first + 249) << "the lower one of two";
-}
-
-TEST_P(IndexKinds, FindsABlockInTheDynamicBandFirst) {
-  Index index(MakeLayout());
-  const U128 dynamic = First() + 256;
-  EXPECT_EQ(index.FindBlock(8), (Interval{dynamic, dynamic + 7}));
-  ASSERT_EQ(index.Take(dynamic + 3), Outcome::kDone);
-  EXPECT_EQ(index.FindBlock(8), (Interval{dynamic + 4, dynamic + 11}));
-  EXPECT_EQ(index.FindBlock(3), (Interval{dynamic, dynamic + 2}));
-  EXPECT_EQ(index.FindBlock(0), std::nullopt);
-}
-
 TEST_P(IndexKinds, LoadReportsWhatItCannotTake) {
   const U128 first = First();
   const LoadedIndex loaded = Index::Load(
@@ -223,7 +196,7 @@ TEST_P(IndexKinds, LoadReportsWhatItCannotTake) {
 }
 
 TEST(IndexTest, DynamicRequestsSpillWhenTheDynamicBandIsFull) {
-  Index index(Cidr("10.0.0.0/27"));  // 16 static, 14 dynamic
+  Index index(LayoutOfCidr("10.0.0.0/27"));  // 16 static, 14 dynamic
   base::SeededRandom random(3);
   for (int i = 0; i < 30; ++i) {
     const auto value = index.TakeAny(random);
@@ -232,39 +205,29 @@ TEST(IndexTest, DynamicRequestsSpillWhenTheDynamicBandIsFull) {
   }
   EXPECT_EQ(index.TakeAny(random), std::nullopt);
   EXPECT_EQ(index.Pick(random), std::nullopt);
-  EXPECT_EQ(index.NearestFree(Value("10.0.0.5")), std::nullopt);
   EXPECT_TRUE(index.FreeRuns(0, 5).empty());
 }
 
 TEST(IndexTest, AStrictRangeNeverSpills) {
-  Index index(Cidr("10.0.0.0/27", {.strict = true}));
+  Index index(LayoutOfCidr("10.0.0.0/27", {.strict = true}));
   base::SeededRandom random(3);
   for (int i = 0; i < 14; ++i) ASSERT_TRUE(index.TakeAny(random).has_value());
   EXPECT_EQ(index.TakeAny(random), std::nullopt);
-  EXPECT_EQ(index.FindBlock(1), std::nullopt);
   EXPECT_EQ(index.Take(Value("10.0.0.5")), Outcome::kDone) << "a static request still may";
 }
 
-TEST(IndexTest, ABlockMaySpanTheBandsUnlessStrict) {
-  Index index(Cidr("10.0.0.0/27"));
-  EXPECT_EQ(index.FindBlock(20), (Interval{Value("10.0.0.1"), Value("10.0.0.20")}));
-  EXPECT_EQ(index.FindBlock(31), std::nullopt);
-  EXPECT_EQ(Index(Cidr("10.0.0.0/27", {.strict = true})).FindBlock(20), std::nullopt);
-}
-
 TEST(IndexTest, ARangeWithNothingUsableIsFull) {
-  Index index(Cidr("10.0.0.0/31"));
+  Index index(LayoutOfCidr("10.0.0.0/31"));
   base::SeededRandom random(3);
   EXPECT_EQ(index.TakeAny(random), std::nullopt);
   EXPECT_EQ(index.Take(Value("10.0.0.0")), Outcome::kOutOfRange);
   EXPECT_EQ(index.Counts().Total(), 0u);
-  EXPECT_EQ(index.NearestFree(0), std::nullopt);
-  EXPECT_EQ(index.FindBlock(1), std::nullopt);
+  EXPECT_TRUE(index.FreeRuns(0, 5).empty());
   EXPECT_EQ(Index::Load(index.layout(), std::vector<U128>{5}).out_of_range, std::vector<U128>{5});
 }
 
 TEST(IndexTest, TheLastFreeValueOfAFullRangeIsFound) {
-  Index index(Cidr("10.0.0.0/16"));
+  Index index(LayoutOfCidr("10.0.0.0/16"));
   base::SeededRandom random(11);
   while (index.TakeAny(random)) {
   }
@@ -272,14 +235,13 @@ TEST(IndexTest, TheLastFreeValueOfAFullRangeIsFound) {
   for (const char* addr : {"10.0.0.1", "10.0.1.0", "10.0.1.1", "10.0.77.7", "10.0.255.254"}) {
     ASSERT_EQ(index.Release(Value(addr)), Outcome::kDone);
     EXPECT_EQ(index.FreeRuns(0, 2), (std::vector<Interval>{{Value(addr), Value(addr)}}));
-    EXPECT_EQ(index.NearestFree(Value("10.0.100.0")), Value(addr));
     EXPECT_EQ(index.TakeAny(random), Value(addr));
   }
 }
 
-// A /64 at its very end: sums and offsets that would overflow 64 bits.
+// A /64 at its very end has sums and offsets that would overflow 64 bits.
 TEST(IndexTest, ASlash64NeverHandsOutAnAddressOutsideItself) {
-  Index index(Cidr("fd00:0:0:1::/64"));
+  Index index(LayoutOfCidr("fd00:0:0:1::/64"));
   base::SeededRandom random(5);
   const ip::Cidr cidr = *ip::ParseCidr("fd00:0:0:1::/64");
   for (int i = 0; i < 100000; ++i) {
@@ -290,7 +252,8 @@ TEST(IndexTest, ASlash64NeverHandsOutAnAddressOutsideItself) {
   EXPECT_EQ(index.Take(Value("fd00:0:0:2::")), Outcome::kOutOfRange);
 }
 
-/// Picks many times and compares how often each free value came with an even spread.
+/// Picks many times and measures how far the frequencies of the free values are from an even
+/// spread.
 double ChiSquare(const Index& index, int picks, uint64_t seed) {
   base::SeededRandom random(seed);
   std::map<U128, int> seen;
@@ -298,18 +261,18 @@ double ChiSquare(const Index& index, int picks, uint64_t seed) {
   const StateCounts counts = index.Counts(Band::kDynamic);
   const double free = static_cast<double>(static_cast<uint64_t>(counts[State::kFree]));
   const double expected = picks / free;
-  double chi = (free - static_cast<double>(seen.size())) * expected;  // those never seen
+  double chi = (free - static_cast<double>(seen.size())) * expected;  // Values never seen.
   for (const auto& [value, times] : seen) {
     EXPECT_EQ(index.Get(value), State::kFree);
     chi += (times - expected) * (times - expected) / expected;
   }
-  return (chi - free) / std::sqrt(2 * free);  // about standard normal
+  return (chi - free) / std::sqrt(2 * free);  // About standard normal.
 }
 
 TEST(IndexTest, AnyIsUniformOverTheFreeValuesOfABitmap) {
-  Index index(Cidr("10.0.0.0/20"));
+  Index index(LayoutOfCidr("10.0.0.0/20"));
   base::SeededRandom random(1);
-  // Uneven on purpose: long full stretches, single holes, an empty stretch.
+  // The distribution is uneven on purpose: long full stretches, single holes, an empty stretch.
   for (U128 i = 300; i < 3000; ++i) {
     if (i % 97 == 0) continue;
     ASSERT_EQ(index.Take(Value("10.0.0.0") + i), Outcome::kDone);
@@ -318,11 +281,12 @@ TEST(IndexTest, AnyIsUniformOverTheFreeValuesOfABitmap) {
 }
 
 TEST(IndexTest, AnyIsUniformWhenExclusionsLeaveFewValuesOfAWideRange) {
-  const U128 first = Cidr("fd00::/64").span()->first;
-  const U128 last = Cidr("fd00::/64").span()->last;
-  Index index(Cidr("fd00::/64", {.excluded = {{first + 1000, last - 50}, {last - 10, last}}}));
+  const U128 first = LayoutOfCidr("fd00::/64").span()->first;
+  const U128 last = LayoutOfCidr("fd00::/64").span()->last;
+  Index index(
+      LayoutOfCidr("fd00::/64", {.excluded = {{first + 1000, last - 50}, {last - 10, last}}}));
   EXPECT_LT(std::abs(ChiSquare(index, 100000, 3)), 5);
-  // Almost nothing free among what is left.
+  // Take almost everything that is left.
   for (U128 i = 256; i < 1000; ++i) {
     if (i % 200 == 0) continue;
     ASSERT_EQ(index.Take(first + i), Outcome::kDone);
@@ -334,16 +298,15 @@ TEST(IndexTest, AnyIsUniformWhenExclusionsLeaveFewValuesOfAWideRange) {
   EXPECT_LT(std::abs(ChiSquare(index, 5000, 4)), 5);
 }
 
-// What is held must survive the change of form in both directions.
+// Held values must survive the change of form in both directions.
 TEST(IndexTest, AWideRangeIsABitmapWhileThatIsCheaper) {
   const U128 first = Value("10.0.0.1");
   const Interval hole{first + 5000, first + 9999};
-  Index index = Index::Load(Cidr("10.0.0.0/12", {.excluded = {hole}}),
+  Index index = Index::Load(LayoutOfCidr("10.0.0.0/12", {.excluded = {hole}}),
                             std::vector<U128>{first + 6000, first + 6001})
                     .index;
   ASSERT_EQ(index.Reserve(first + 1000), Outcome::kDone);
-  ASSERT_EQ(index.Take(first + 2000), Outcome::kDone);
-  ASSERT_EQ(index.ReleaseToCool(first + 2000), Outcome::kDone);
+  index.Put(first + 2000, State::kCooling);
   EXPECT_EQ(index.Release(first + 6001), Outcome::kDone);
   const auto expect_the_same = [&] {
     EXPECT_EQ(index.Get(first + 1000), State::kReserved);
@@ -358,7 +321,7 @@ TEST(IndexTest, AWideRangeIsABitmapWhileThatIsCheaper) {
   std::vector<U128> taken;
   EXPECT_FALSE(index.IsBitmap(Band::kDynamic));
   while (!index.IsBitmap(Band::kDynamic)) taken.push_back(index.TakeAny(random).value());
-  EXPECT_EQ(taken.size(), ((1 << 20) - 2 - 256 - 5000) / 128 - 2);  // and one reserved, one cooling
+  EXPECT_EQ(taken.size(), ((1 << 20) - 2 - 256 - 5000) / 128 - 2);  // One is reserved, one cooling.
   expect_the_same();
   for (int i = 0; i < 1000; ++i) taken.push_back(index.TakeAny(random).value());
   for (const U128 value : taken) {
@@ -375,12 +338,13 @@ TEST(IndexTest, AWideRangeIsABitmapWhileThatIsCheaper) {
   EXPECT_EQ(index.Counts()[State::kTaken], 1u);
 }
 
-// Where drawing at random would miss nearly always, and a bitmap of the whole would be too large.
+// Drawing at random would miss nearly always here, and a bitmap of the whole range would be too
+// large.
 TEST(IndexTest, TheLastFreeValueIsFoundThoughAlmostAllOfAWideRangeIsExcluded) {
-  const Layout all = Cidr("fd00::/64");
+  const Layout all = LayoutOfCidr("fd00::/64");
   const U128 first = all.span()->first;
-  Index index(
-      Cidr("fd00::/64", {.static_band = 0, .excluded = {{first + 100'000, all.span()->last}}}));
+  Index index(LayoutOfCidr("fd00::/64",
+                           {.static_band = 0, .excluded = {{first + 100'000, all.span()->last}}}));
   base::SeededRandom random(4);
   for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(index.TakeAny(random).has_value());
   EXPECT_EQ(index.TakeAny(random), std::nullopt);
@@ -390,27 +354,26 @@ TEST(IndexTest, TheLastFreeValueIsFoundThoughAlmostAllOfAWideRangeIsExcluded) {
 }
 
 TEST(IndexTest, EverythingMayBeExcluded) {
-  Index index(Cidr("10.0.0.0/24", {.excluded = {{0, base::kU128Max}}}));
+  Index index(LayoutOfCidr("10.0.0.0/24", {.excluded = {{0, base::kU128Max}}}));
   base::SeededRandom random(4);
   EXPECT_EQ(index.TakeAny(random), std::nullopt);
   EXPECT_EQ(index.Take(Value("10.0.0.5")), Outcome::kExcluded);
-  EXPECT_EQ(index.NearestFree(Value("10.0.0.5")), std::nullopt);
   EXPECT_TRUE(index.FreeRuns(0, 5).empty());
   EXPECT_EQ(index.Counts()[State::kExcluded], 254u);
 }
 
 TEST(IndexTest, MemoryFollowsWhatIsHeld) {
   for (const char* range : {"10.0.0.0/8", "0.0.0.0/0", "fd00::/64", "2001:db8::/48", "::/0"}) {
-    EXPECT_LT(Index(Cidr(range)).MemoryBytes(), 8192u) << range << ", empty";
+    EXPECT_LT(Index(LayoutOfCidr(range)).MemoryBytes(), 8192u) << range << ", empty";
   }
   base::SeededRandom random(1);
-  Index full(Cidr("10.96.0.0/12"));
+  Index full(LayoutOfCidr("10.96.0.0/12"));
   while (full.TakeAny(random)) {
   }
   EXPECT_LE(full.MemoryBytes(), 512u * 1024);
 
   for (const char* range : {"10.0.0.0/8", "fd00::/64"}) {
-    Index index(Cidr(range));
+    Index index(LayoutOfCidr(range));
     std::vector<U128> taken;
     for (int i = 0; i < 200'000; ++i) taken.push_back(index.TakeAny(random).value());
     for (const U128 value : taken) ASSERT_EQ(index.Release(value), Outcome::kDone);

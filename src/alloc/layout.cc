@@ -13,7 +13,7 @@ uint64_t BandFormula(U128 size, unsigned step, uint64_t max) {
   return static_cast<uint64_t>(std::clamp<U128>(size / step, kMin, max));
 }
 
-/// The parts of `intervals` inside `span`.
+/// Returns the parts of `intervals` inside `span`.
 std::vector<Interval> Clipped(const std::vector<Interval>& intervals, const Interval& span) {
   std::vector<Interval> clipped;
   for (const Interval& each : intervals) {
@@ -84,6 +84,13 @@ std::optional<Interval> Layout::BandSpan(Band band) const {
   return Interval{span_->first + static_size_, span_->last};
 }
 
+bool Layout::Excludes(U128 value) const {
+  const auto at = std::ranges::lower_bound(excluded_, value, {}, &Interval::last);
+  return at != excluded_.end() && at->Contains(value);
+}
+
+bool Layout::GivesOut(U128 value) const { return Contains(value) && !Excludes(value); }
+
 std::optional<Layout> Layout::Within(const Interval& part) const {
   const auto span = span_ ? Intersection(*span_, part) : std::nullopt;
   if (!span) return std::nullopt;
@@ -103,8 +110,8 @@ std::optional<Layout> Layout::Within(const Interval& part) const {
 base::Result<Layout> Layout::Make(Interval all, std::vector<Unusable> unusable,
                                   uint64_t formula_band, const RangeOptions& options) {
   Layout layout;
-  // In ascending order, so that each is cut off at an end of what the ones before it have left, or
-  // lies inside.
+  // Unusable intervals are in ascending order. So each one either lies at an end of what the ones
+  // before it have left, and is cut off there, or lies inside.
   std::vector<Interval> holes = options.excluded;
   U128 unusable_inside = 0;
   bool exhausted = false;

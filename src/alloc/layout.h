@@ -1,5 +1,5 @@
-// What a range is made of before anything is allocated: which values are usable, which part is the
-// static band, which values are never given out. Pure values, immutable once made.
+// The structure of a range before anything is allocated: which values are usable, which part is the
+// static band, and which values are never given out. Layouts are immutable values.
 //
 // A value is the number of an address or of a port; a range holds values of one kind only.
 #pragma once
@@ -28,30 +28,31 @@ struct Interval {
   constexpr bool operator==(const Interval&) const = default;
 };
 
-/// What two intervals have in common; nothing when they are apart.
+/// Returns the values that two intervals have in common, or nullopt if they are disjoint.
 std::optional<Interval> Intersection(const Interval& a, const Interval& b);
 
-/// The same values in ascending, disjoint intervals that do not touch.
+/// Returns the same values as ascending, disjoint intervals that do not touch.
 std::vector<Interval> MergedIntervals(std::vector<Interval> intervals);
 
 /// The two parts of a range. Dynamic requests take the dynamic (upper) band first.
 enum class Band : uint8_t { kStatic, kDynamic };
 
-/// Size of the static band by Kubernetes' formulas: none for 16 values or fewer, else a sixteenth
-/// of the addresses within 16..256 (KEP-3070), or a 32nd of the ports within 16..128 (KEP-3668).
-/// Prefixes /0 and /1 have no band, because Kubernetes computes their size as 0.
+/// Return the size of the static band by Kubernetes' formulas. A range of 16 values or fewer has no
+/// static band. Otherwise the band is a sixteenth of the addresses within 16..256 (KEP-3070), or a
+/// 32nd of the ports within 16..128 (KEP-3668). Prefixes /0 and /1 have no band, because Kubernetes
+/// computes their size as 0.
 uint64_t StaticBandSize(const ip::Cidr& cidr);
 uint64_t StaticBandSize(const ip::PortRange& ports);
 
-/// What an operator may change about a range.
+/// Options of a range that an operator may change.
 struct RangeOptions {
-  std::optional<U128> static_band = std::nullopt;  ///< instead of the formula; 0 is "no band"
-  bool strict = false;  ///< dynamic requests never spill into the static band
-  std::vector<Interval> excluded =
-      {};  ///< never given out; may overlap, may reach beyond the range
+  std::optional<U128> static_band = std::nullopt;  ///< Replaces the formula; 0 means no band.
+  bool strict = false;  ///< Dynamic requests never spill into the static band.
+  /// Values that are never given out. They may overlap, and may reach beyond the range.
+  std::vector<Interval> excluded = {};
 };
 
-/// Values of the range that can never be given out, and why.
+/// Values of the range that can never be given out, and the reason.
 struct Unusable {
   Interval values;
   std::string_view why;
@@ -61,33 +62,40 @@ struct Unusable {
 
 class Layout {
  public:
-  /// The first and last usable value; nothing when no value of the range is usable (a /32).
+  /// Returns the first and last usable value, or nullopt if the range has no usable value (a /32).
   /// Between them only `excluded` values cannot be given out.
   const std::optional<Interval>& span() const { return span_; }
 
-  /// Usable values: `span` without the holes that `unusable` names.
+  /// Returns the number of usable values: `span` without the holes that `unusable` names.
   U128 Usable() const { return usable_; }
 
-  /// The values of a band; nothing when it is empty. The bands split `span`.
+  /// Returns the values of a band, or nullopt if it is empty. The bands split `span`.
   std::optional<Interval> BandSpan(Band band) const;
 
-  /// In which band a value of `span` lies.
+  /// Returns the band of a value, which must lie in `span`.
   Band BandOf(U128 value) const {
     return value - span_->first < static_size_ ? Band::kStatic : Band::kDynamic;
   }
 
   bool strict() const { return strict_; }
 
-  /// Sorted, disjoint, not touching, inside `span`: the operator's exclusions and the holes.
+  /// Returns the operator's exclusions and the holes: sorted, disjoint, not touching, inside
+  /// `span`.
   const std::vector<Interval>& excluded() const { return excluded_; }
 
-  /// In ascending order.
+  /// Returns whether a value is one of `excluded`.
+  bool Excludes(U128 value) const;
+
+  /// Returns the unusable values in ascending order.
   const std::vector<Unusable>& unusable() const { return unusable_; }
 
   bool Contains(U128 value) const { return span_ && span_->Contains(value); }
 
-  /// The same without the values outside of `part`; those that stay stay in their band. Nothing:
-  /// none stays.
+  /// Returns whether the range may give the value out: it is usable and not excluded.
+  bool GivesOut(U128 value) const;
+
+  /// Returns this layout without the values outside of `part`. The remaining values stay in their
+  /// band. Returns nullopt if no value remains.
   std::optional<Layout> Within(const Interval& part) const;
 
   bool operator==(const Layout&) const = default;
@@ -107,14 +115,17 @@ class Layout {
   std::vector<Unusable> unusable_;
 };
 
-/// Fails when `options.static_band` is larger than what is usable.
+/// Returns the layout of a CIDR. Fails if `options.static_band` is larger than the number of usable
+/// values.
 ///
-/// Usable are all addresses but the network address and, for IPv4, the broadcast address. Two
-/// blocks of IPv6 are never usable, because their addresses have no name of their own: ::/96, whose
-/// decimal names are those of IPv4 addresses, and ::ffff:0:0/96, which is IPv4 written as IPv6.
+/// All addresses are usable except the network address and, for IPv4, the broadcast address. Two
+/// blocks of IPv6 are never usable, because their addresses have no name of their own. These are
+/// ::/96, whose decimal names are those of IPv4 addresses, and ::ffff:0:0/96, which is IPv4 written
+/// as IPv6.
 base::Result<Layout> LayoutOf(const ip::Cidr& cidr, const RangeOptions& options = {});
 
-/// Usable are all ports but 0, which means "no port" in the API.
+/// Returns the layout of a port range. Fails as above. All ports are usable except 0, which means
+/// "no port" in the API.
 base::Result<Layout> LayoutOf(const ip::PortRange& ports, const RangeOptions& options = {});
 
 }  // namespace berth::alloc

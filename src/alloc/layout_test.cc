@@ -28,7 +28,7 @@ std::string Text(const std::string& range, const std::optional<Interval>& interv
   return Text(range, interval->first) + " to " + Text(range, interval->last);
 }
 
-/// One row of a table in the documents the bands come from.
+/// One row of a table in the documents that define the bands.
 struct BandRow {
   std::string name;
   std::string range;

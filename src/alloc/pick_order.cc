@@ -13,7 +13,8 @@ PickOrder::PickOrder(std::vector<Range> ranges)
   }
 }
 
-/// Those with nothing free come last, and of equal ones the first is before the others.
+/// Returns whether range a is picked before range b. Ranges with nothing free come last. Of equal
+/// ranges the one with the lower position comes first.
 bool PickOrder::Before(uint32_t a, uint32_t b) const {
   const Range& left = ranges_[a];
   const Range& right = ranges_[b];

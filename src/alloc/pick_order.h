@@ -1,6 +1,6 @@
-// Which range the next pick comes from: the one with the highest priority that has something free,
-// of those the one with the most. Kept in order as counts change, at the cost of the logarithm of
-// the number of ranges.
+// Chooses the range that the next pick comes from: the one with the highest priority that has a
+// free value, and among those the one with the most free values. The order is maintained as counts
+// change. A change costs the logarithm of the number of ranges.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 
 namespace berth::alloc {
 
-/// Not thread-safe. Ranges are known by their place.
+/// Not thread-safe. A range is identified by its position.
 class PickOrder {
  public:
   struct Range {
     int64_t priority = 0;
-    uint64_t free = 0;  ///< What can be picked; 0 also if nothing may be.
+    uint64_t free = 0;  ///< Number of pickable values; 0 also if the range is closed.
   };
 
   PickOrder() = default;
@@ -26,10 +26,10 @@ class PickOrder {
   void SetFree(uint32_t range, uint64_t free);
   uint64_t Free(uint32_t range) const { return ranges_[range].free; }
 
-  /// Nothing: none has anything free.
+  /// Returns the range to pick from, or nullopt if no range has a free value.
   std::optional<uint32_t> First() const;
 
-  /// Of all ranges.
+  /// Returns the sum over all ranges.
   base::U128 TotalFree() const { return total_; }
 
  private:
@@ -42,8 +42,8 @@ class PickOrder {
   }
 
   std::vector<Range> ranges_;
-  std::vector<uint32_t> heap_;  ///< Each one is before its two children.
-  std::vector<size_t> places_;  ///< Of each range in the heap.
+  std::vector<uint32_t> heap_;  ///< Each entry comes before its two children.
+  std::vector<size_t> places_;  ///< Position of each range in the heap.
   base::U128 total_ = 0;        ///< Cannot overflow: there are fewer than 2^64 ranges.
 };
 

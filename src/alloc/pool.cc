@@ -7,7 +7,7 @@
 namespace berth::alloc {
 namespace {
 
-/// Indexes that may be used again, by where their range begins and ends.
+/// Reusable indexes, by the first and last value of their range.
 using OldIndexes = std::multimap<std::pair<U128, U128>, Index*>;
 
 std::pair<U128, U128> EndsOf(const Layout& layout) {
@@ -53,35 +53,57 @@ void Pool::SetRanges(std::vector<RangeRow> rows) {
                        .priority = row.priority,
                        .open = row.open,
                        .leaving = row.leaving,
+                       .makes_way = row.makes_way,
                        .cool_down = row.cool_down,
                        .kind = row.kind,
                        .overlaps = false,
                        .index = *std::move(indexes[i])});
   }
   Arrange();
+  // Without a new layout the cells are still fine enough, whichever ranges have left.
+  if (any_new) CountOverlaps();
 }
 
-/// `spans` are those of the rows that are new.
+/// Builds the indexes of new rows. `spans` has a value only for new rows.
 void Pool::FillNew(std::vector<std::optional<Interval>> spans, std::vector<RangeRow>& rows,
                    std::vector<std::optional<Index>>& indexes) const {
   const Segments segments(spans);
-  std::vector<std::vector<U128>> taken(rows.size());
-  taken_.ForEach([&](U128 value) {
-    for (const uint32_t place : segments.Of(value)) taken[place].push_back(value);
-  });
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (!indexes[i]) indexes[i] = Index::Of(std::move(rows[i].layout), taken[i]);
-  }
-  const auto put = [&](const ValueSet& values, State state) {
+  std::vector<Held> held(rows.size());
+  const auto collect = [&](const ValueSet& values, std::vector<U128> Held::* list) {
     values.ForEach([&](U128 value) {
-      for (const uint32_t place : segments.Of(value)) indexes[place]->Put(value, state);
+      for (const uint32_t place : segments.Of(value)) (held[place].*list).push_back(value);
     });
   };
-  put(reserved_, State::kReserved);
-  put(cooling_, State::kCooling);
+  collect(taken_, &Held::taken);
+  collect(reserved_, &Held::reserved);
+  collect(cooling_, &Held::cooling);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!indexes[i]) indexes[i] = IndexOf(std::move(rows[i].layout), held[i]);
+  }
 }
 
-/// What is known of the ranges by their place.
+Index Pool::IndexOf(Layout layout, const Held& held) {
+  Index index = Index::Of(std::move(layout), held.taken);
+  for (const U128 value : held.reserved) index.Put(value, State::kReserved);
+  for (const U128 value : held.cooling) index.Put(value, State::kCooling);
+  return index;
+}
+
+Pool::Held Pool::HeldIn(const Interval& interval) const {
+  Held held;
+  const auto collect = [&interval](const ValueSet& values, std::vector<U128>& list) {
+    list.reserve(static_cast<size_t>(std::min<U128>(values.Size(), interval.Size())));
+    values.ForEach([&](U128 value) {
+      if (interval.Contains(value)) list.push_back(value);
+    });
+  };
+  collect(taken_, held.taken);
+  collect(reserved_, held.reserved);
+  collect(cooling_, held.cooling);
+  return held;
+}
+
+/// Rebuilds the lookups by position: segments, pick order and names.
 void Pool::Arrange() {
   std::vector<std::optional<Interval>> spans;
   std::vector<PickOrder::Range> picks;
@@ -97,6 +119,41 @@ void Pool::Arrange() {
   for (uint32_t i = 0; i < ranges_.size(); ++i) ranges_[i].overlaps = segments_.Overlaps(i);
 }
 
+/// Counts again what is held where ranges overlap.
+void Pool::CountOverlaps() {
+  std::vector<const Layout*> layouts;
+  layouts.reserve(ranges_.size());
+  for (const Range& range : ranges_) layouts.push_back(&range.index.layout());
+  overlaps_ = OverlapCounts(layouts, segments_);
+  if (overlaps_.cells().empty()) return;
+  taken_.ForEach([this](U128 value) { overlaps_.Change(value, State::kFree, State::kTaken); });
+  reserved_.ForEach(
+      [this](U128 value) { overlaps_.Change(value, State::kFree, State::kReserved); });
+}
+
+std::vector<Pool::Share> Pool::Shares() const {
+  std::vector<Share> shares(ranges_.size());
+  for (size_t i = 0; i < ranges_.size(); ++i) {
+    if (ranges_[i].overlaps) continue;
+    const StateCounts counts = ranges_[i].index.Counts();
+    shares[i].allocated = counts[State::kTaken] + counts[State::kReserved];
+    if (ranges_[i].open) shares[i].available = counts[State::kFree] + counts[State::kCooling];
+  }
+  for (const OverlapCounts::Cell& cell : overlaps_.cells()) {
+    const U128 first = cell.values.first;
+    const auto places = segments_.Of(first);
+    if (places.empty() || !ranges_[places.front()].overlaps) continue;
+    const bool excluded = ranges_[places.front()].index.layout().Excludes(first);
+    shares[places.front()].allocated += cell.taken + (excluded ? 0 : cell.reserved);
+    const auto giving = std::ranges::find_if(places, [&](uint32_t place) {
+      return ranges_[place].open && !ranges_[place].index.layout().Excludes(first);
+    });
+    if (giving == places.end()) continue;
+    shares[*giving].available += cell.values.Size() - cell.taken - cell.reserved;
+  }
+  return shares;
+}
+
 uint64_t Pool::Pickable(const Range& range) const {
   if (!range.open) return 0;
   return static_cast<uint64_t>(std::min<U128>(range.index.Pickable(), UINT64_MAX));
@@ -110,6 +167,12 @@ const Pool::Range* Pool::Find(U128 value) const {
 const Pool::Range* Pool::Named(std::string_view name) const {
   const auto found = names_.find(name);
   return found == names_.end() ? nullptr : &ranges_[found->second];
+}
+
+const Pool::Range* Pool::WithLayout(const Layout& layout) const {
+  const auto same = [&layout](const Range& range) { return range.index.layout() == layout; };
+  const auto found = std::ranges::find_if(ranges_, same);
+  return found == ranges_.end() ? nullptr : &*found;
 }
 
 // Values.
@@ -137,6 +200,7 @@ void Pool::Change(U128 value, State from, State to) {
   ++changes_;
   if (from != State::kFree) SetOf(from).Erase(value);
   if (to != State::kFree) SetOf(to).Insert(value);
+  overlaps_.Change(value, from, to);
   for (const uint32_t place : segments_.Of(value)) {
     Range& range = ranges_[place];
     range.index.Put(value, to);

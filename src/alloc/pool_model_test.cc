@@ -1,5 +1,5 @@
-// The pool beside a naive one that keeps everything in sets, operation by operation: random ranges
-// that overlap, open and close, and values in every state.
+// Compares the pool, operation by operation, with a naive one that keeps everything in sets. It
+// uses random ranges that overlap, open and close, and values in every state.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "alloc/pool.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "ip/port_range.h"
 
 namespace berth::alloc {
@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint16_t kMost = 300;
 
-/// All that is said of a pool, the slow way.
+/// Everything a pool promises, computed the slow way.
 struct Model {
   std::vector<RangeRow> rows;
   std::map<U128, State> held;
@@ -34,7 +34,7 @@ struct Model {
     return std::any_of(excluded.begin(), excluded.end(),
                        [value](const Interval& each) { return each.Contains(value); });
   }
-  /// What a pick may give.
+  /// Returns the values that a pick may return.
   std::set<U128> Pickable(const RangeRow& row) const {
     std::set<U128> pickable;
     if (!row.open || !row.layout.span()) return pickable;
@@ -68,7 +68,8 @@ struct Model {
     held[value] = State::kTaken;
     return Outcome::kDone;
   }
-  /// Of the rows with something to pick: the highest priority, then the most free.
+  /// Returns whether a pick may return the value. Of the rows that have a pickable value, it must
+  /// come from one with the highest priority, and of those from one with the most free values.
   bool MayComeFrom(U128 value) const {
     std::optional<std::pair<int64_t, size_t>> best;
     bool fits = false;
@@ -172,6 +173,38 @@ class PoolModelTest : public ::testing::TestWithParam<uint64_t> {
       }
     }
     for (size_t i = 0; i < model_.rows.size(); ++i) CheckCounts(i);
+    CheckShares();
+  }
+  /// Returns the position of the smallest row that contains the value and fits.
+  template <typename Fits>
+  std::optional<size_t> SmallestWith(U128 value, const Fits& fits) const {
+    std::optional<size_t> best;
+    for (size_t i = 0; i < model_.rows.size(); ++i) {
+      const RangeRow& row = model_.rows[i];
+      if (!row.layout.Contains(value) || !fits(row)) continue;
+      const U128 size = row.layout.span()->Size();
+      if (!best || size < model_.rows[*best].layout.span()->Size()) best = i;
+    }
+    return best;
+  }
+  void CheckShares() {
+    std::vector<std::pair<U128, U128>> expected(model_.rows.size());
+    for (U128 value = 1; value <= U128{2} * kMost; ++value) {
+      const State state = model_.Get(value);
+      const auto home = SmallestWith(value, [](const RangeRow&) { return true; });
+      const bool counts = state == State::kTaken || (state == State::kReserved && home &&
+                                                     !Model::Excluded(model_.rows[*home], value));
+      if (counts && home) ++expected[*home].first;
+      const auto giving = SmallestWith(
+          value, [value](const RangeRow& row) { return row.open && !Model::Excluded(row, value); });
+      const bool can_be_had = state == State::kFree || state == State::kCooling;
+      if (can_be_had && giving) ++expected[*giving].second;
+    }
+    const std::vector<Pool::Share> shares = pool_.Shares();
+    ASSERT_EQ(shares.size(), expected.size());
+    for (size_t i = 0; i < shares.size(); ++i) {
+      ASSERT_EQ(std::pair(shares[i].allocated, shares[i].available), expected[i]) << i;
+    }
   }
   void CheckCounts(size_t i) {
     const RangeRow& row = model_.rows[i];

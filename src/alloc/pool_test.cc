@@ -8,26 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "alloc/testing/alloc_kit.h"
 #include "ip/addr.h"
 #include "ip/cidr.h"
 
 namespace berth::alloc {
 namespace {
-
-U128 Value(const std::string& addr) { return ip::ParseAddr(addr).value().bits(); }
-
-RangeRow Row(const std::string& cidr, const RangeOptions& options = {}) {
-  return {.name = "of " + cidr,
-          .text = cidr,
-          .layout = *LayoutOf(ip::ParseCidr(cidr).value(), options)};
-}
-
-std::vector<RangeRow> Rows(const std::vector<std::string>& cidrs) {
-  std::vector<RangeRow> rows;
-  rows.reserve(cidrs.size());
-  for (const std::string& cidr : cidrs) rows.push_back(Row(cidr));
-  return rows;
-}
 
 Pool Made(const std::vector<std::string>& cidrs) {
   Pool pool;
@@ -46,8 +32,8 @@ TEST(Pool, AGivenValueMustLieInARangeAndBeFree) {
   EXPECT_EQ(pool.Take(Value("10.0.0.0")), Outcome::kOutOfRange);
   EXPECT_EQ(pool.Take(Value("10.0.0.15")), Outcome::kOutOfRange);
   EXPECT_EQ(pool.Take(Value("10.0.0.16")), Outcome::kOutOfRange);
-  EXPECT_TRUE(pool.Drop(Value("10.0.0.3")));
-  EXPECT_FALSE(pool.Drop(Value("10.0.0.3")));
+  EXPECT_TRUE(pool.Put(Value("10.0.0.3"), State::kFree));
+  EXPECT_FALSE(pool.Put(Value("10.0.0.3"), State::kFree));
   EXPECT_EQ(pool.Take(Value("10.0.0.3")), Outcome::kDone);
 }
 
@@ -77,10 +63,10 @@ TEST(Pool, AValueIsTakenInEveryRangeThatHasIt) {
   EXPECT_EQ(pool.Take(Value("10.0.0.3")), Outcome::kDone);
   EXPECT_EQ(Free(pool, 0), U128{253});
   EXPECT_EQ(Free(pool, 1), U128{13});
-  EXPECT_TRUE(pool.Drop(Value("10.0.0.3")));
+  EXPECT_TRUE(pool.Put(Value("10.0.0.3"), State::kFree));
   EXPECT_EQ(Free(pool, 0), U128{254});
   EXPECT_EQ(Free(pool, 1), U128{14});
-  // The broadcast address of the smaller one is an address like others in the larger.
+  // The broadcast address of the smaller range is an ordinary address in the larger one.
   EXPECT_EQ(pool.Take(Value("10.0.0.15")), Outcome::kDone);
   EXPECT_EQ(Free(pool, 0), U128{253});
   EXPECT_EQ(Free(pool, 1), U128{14});
@@ -110,7 +96,7 @@ TEST(Pool, ExcludedValuesAreDeniedButMayBeHeld) {
   EXPECT_TRUE(pool.Hold(Value("10.0.0.4")));
   EXPECT_EQ(pool.Take(Value("10.0.0.4")), Outcome::kTaken);
   EXPECT_EQ(pool.ranges()[0].index.Counts()[State::kTaken], U128{1});
-  EXPECT_TRUE(pool.Drop(Value("10.0.0.4")));
+  EXPECT_TRUE(pool.Put(Value("10.0.0.4"), State::kFree));
   EXPECT_EQ(pool.Take(Value("10.0.0.4")), Outcome::kExcluded);
   EXPECT_EQ(pool.Available(), U128{12});
 }
@@ -240,6 +226,29 @@ TEST(ValueSet, HoldsNarrowAndWideValues) {
   EXPECT_FALSE(set.Erase(wide));
   EXPECT_FALSE(set.Contains(wide));
   EXPECT_TRUE(set.Contains(7));
+}
+
+TEST(Pool, ARangeThatIsNotThereYetIsCountedAsIfItWere) {
+  Pool pool = Made({"10.0.0.0/24"});
+  for (const char* taken : {"10.0.0.1", "10.0.0.20", "10.0.1.5", "10.0.3.9"}) {
+    pool.Hold(Value(taken));
+  }
+  pool.Put(Value("10.0.0.2"), State::kReserved);
+  pool.Put(Value("10.0.1.6"), State::kCooling);
+  const RangeOptions options{.static_band = 16,
+                             .excluded = {{Value("10.0.0.16"), Value("10.0.0.31")}}};
+  const RangeRow next = Row("10.0.0.0/23", options);
+  EXPECT_EQ(pool.WithLayout(next.layout), nullptr);
+  const Index counted = Pool::IndexOf(next.layout, pool.HeldIn(*next.layout.span()));
+  pool.SetRanges({next});
+  EXPECT_EQ(pool.WithLayout(next.layout), &pool.ranges()[0]);
+  for (const Band band : {Band::kStatic, Band::kDynamic}) {
+    EXPECT_EQ(counted.Counts(band), pool.ranges()[0].index.Counts(band));
+  }
+  EXPECT_EQ(counted.Counts(Band::kStatic)[State::kTaken], U128{1});
+  EXPECT_EQ(counted.Counts()[State::kTaken], U128{3});
+  EXPECT_EQ(counted.Counts()[State::kReserved], U128{1});
+  EXPECT_EQ(counted.Counts()[State::kCooling], U128{1});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr std::string_view kDefaultServiceCidr = "kubernetes";
 
 using FactsPtrs = std::vector<const RangeFacts*>;
 
-/// Of a range that is closing in a pool: what it has both now and afterwards.
+/// Returns what a range that is closing in a pool has both before and after the change.
 RangeFacts InCommon(const RangeFacts& now, const std::optional<RangeFacts>& next, PoolId pool) {
   RangeFacts common = now;
   common.parts.clear();
@@ -29,6 +29,27 @@ RangeFacts InCommon(const RangeFacts& now, const std::optional<RangeFacts>& next
     }
   }
   return common;
+}
+
+/// Closes the rows of the IPRanges that the default ServiceCIDR stands for while it is being
+/// deleted, if another row can serve.
+void CloseThoseThatLeave(const FactsPtrs& facts, std::vector<RangeRow>& rows) {
+  absl::flat_hash_set<std::string_view> leaving;
+  for (const RangeFacts* each : facts) {
+    for (const RangeFacts::Part& part : each->parts) {
+      const bool is_default =
+          each->kind == RangeKind::kServiceCidr && part.row.name == kDefaultServiceCidr;
+      if (is_default && part.row.leaving) leaving.insert(part.row.text);
+    }
+  }
+  if (leaving.empty()) return;
+  const bool others_serve = std::any_of(rows.begin(), rows.end(), [&](const RangeRow& row) {
+    return row.open && row.layout.span() && !leaving.contains(row.text);
+  });
+  for (RangeRow& row : rows) {
+    row.makes_way = row.open && others_serve && leaving.contains(row.text);
+    row.open = row.open && !row.makes_way;
+  }
 }
 
 std::vector<RangeRow> RowsIn(const FactsPtrs& facts, PoolId pool) {
@@ -46,6 +67,7 @@ std::vector<RangeRow> RowsIn(const FactsPtrs& facts, PoolId pool) {
       rows.back().kind = each->kind;
     }
   }
+  CloseThoseThatLeave(facts, rows);
   return rows;
 }
 
@@ -66,7 +88,8 @@ bool HasOpen(const std::vector<RangeRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const RangeRow& row) { return row.open; });
 }
 
-/// All families that a range object speaks of, those of the ones that decide the order first.
+/// Returns the pools of all families that range objects have. Those of the objects that decide the
+/// order come first.
 std::vector<PoolId> PoolsInOrder(const RangeObjects& objects) {
   std::vector<PoolId> pools;
   const auto add = [&pools](const RangeFacts& facts) {
@@ -88,10 +111,10 @@ std::vector<PoolId> PoolsInOrder(const RangeObjects& objects) {
 }
 
 std::vector<ip::Family> FamiliesOf(const std::vector<PoolId>& pools,
-                                   const std::array<bool, kPools>& has_open) {
+                                   const PerPool<bool>& has_open) {
   std::vector<ip::Family> families;
   for (const PoolId pool : pools) {
-    if (!has_open[static_cast<size_t>(pool)]) continue;
+    if (!has_open[pool]) continue;
     const auto family = pool == PoolId::kIpv4 ? ip::Family::kV4 : ip::Family::kV6;
     if (std::find(families.begin(), families.end(), family) == families.end()) {
       families.push_back(family);
@@ -100,7 +123,7 @@ std::vector<ip::Family> FamiliesOf(const std::vector<PoolId>& pools,
   return families;
 }
 
-/// What a layout covers: its span without the holes in it.
+/// Appends what a layout covers: its span without the holes in it.
 void AddCovered(const Layout& layout, std::vector<Interval>& out) {
   if (!layout.span()) return;
   Interval rest = *layout.span();
@@ -117,15 +140,14 @@ void AddCovered(const Layout& layout, std::vector<Interval>& out) {
 
 RangeTable MakeRangeTable(const RangeObjects& objects, const Closings& closings) {
   RangeTable table;
-  std::array<bool, kPools> has_open = {};
+  PerPool<bool> has_open = {};
   FactsPtrs stored;
   for (const auto& [key, each] : objects) stored.push_back(&each);
-  for (size_t i = 0; i < kPools; ++i) {
-    const auto pool = static_cast<PoolId>(i);
-    table.rows[i] = RowsIn(stored, pool);
-    has_open[i] = HasOpen(table.rows[i]);
-    table.closing[i] = closings[i].has_value();
-    if (closings[i]) table.rows[i] = RowsWhileClosing(objects, *closings[i], pool);
+  for (const PoolId pool : kAllPools) {
+    table.rows[pool] = RowsIn(stored, pool);
+    has_open[pool] = HasOpen(table.rows[pool]);
+    table.closing[pool] = closings[pool].has_value();
+    if (closings[pool]) table.rows[pool] = RowsWhileClosing(objects, *closings[pool], pool);
   }
   const std::vector<PoolId> pools = PoolsInOrder(objects);
   table.families = FamiliesOf(pools, has_open);

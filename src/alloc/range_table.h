@@ -1,18 +1,19 @@
-// The ranges that the allocator works with, made of what the range objects say. Pure.
+// The ranges that the allocator works with, derived from the range objects. Pure.
 //
-// - Each IPRange and NodePortRange is a row. Each CIDR of a ServiceCIDR is one too, with defaults,
-//   unless an IPRange has the same CIDR: that one speaks for it.
-// - Families are those of open rows, the primary one's first; the order of the ServiceCIDR
-//   `kubernetes` counts where no IPRange is primary.
-// - A range that is being made smaller, moved or taken away is *closing*: in the pool that closes
-//   its row is what it is without what it shall not have, and nobody is refused because of that
-//   before it is decided (RangeTable::closing). What it shall have in addition it has when the
-//   change is committed, not earlier. Families are not closed: they follow what is stored.
+// - Each IPRange and NodePortRange is a row. Each CIDR of a ServiceCIDR is a row too, with default
+//   options, unless an IPRange has the same CIDR. Then the IPRange's row applies.
+// - The families are those of open rows, the primary one's first. If no IPRange is primary, the
+//   order of the ServiceCIDR `kubernetes` decides.
+// - While the ServiceCIDR `kubernetes` is being deleted, the IPRanges of its CIDRs are not open, as
+//   long as another row of the same pool can serve.
+// - A range that is being shrunk, moved or deleted is *closing*. In the pool that is closing, its
+//   row has only the values that it has both before and after the change. No request is refused
+//   because of that before the change is decided (RangeTable::closing). Values that the change adds
+//   become available when the change is committed, not earlier. Families are not affected by
+//   closing: they follow the stored objects.
 #pragma once
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,35 +21,31 @@
 #include <vector>
 
 #include "alloc/layout.h"
+#include "alloc/pool_id.h"
 #include "ip/addr.h"
 
 namespace berth::alloc {
-
-/// All values of one kind.
-enum class PoolId : uint8_t { kIpv4, kIpv6, kPorts };
-inline constexpr size_t kPools = 3;
-
-inline PoolId PoolOf(ip::Family family) {
-  return family == ip::Family::kV4 ? PoolId::kIpv4 : PoolId::kIpv6;
-}
 
 enum class RangeKind : uint8_t { kIpRange, kServiceCidr, kNodePortRange };
 
 /// A range as the allocator sees it.
 struct RangeRow {
-  std::string name = {};  ///< Of the object that it comes from.
+  std::string name = {};  ///< Name of the source object.
   std::string text = {};  ///< "10.96.0.0/16", "30000-32767". The same CIDR has the same text.
   Layout layout;
-  int64_t priority = 0;  ///< Picks come from rows with a higher one first.
-  bool open = true;      ///< Else nothing new is taken from it (drained, going away).
-  bool leaving = false;  ///< It is going away: it is not open, and nobody may count on it.
-  std::chrono::seconds cool_down{0};     ///< How long picks avoid a value that was given back.
-  RangeKind kind = RangeKind::kIpRange;  ///< Of the object; what makes a table sets it.
+  int64_t priority = 0;  ///< Picks prefer rows with a higher priority.
+  bool open = true;      ///< If false, nothing new is taken from it (drained, leaving).
+  bool leaving = false;  ///< It is being deleted: it is not open, and nothing may rely on it.
+  /// It is not open because its ServiceCIDR is being deleted and others serve; set by
+  /// MakeRangeTable.
+  bool makes_way = false;
+  std::chrono::seconds cool_down{0};     ///< How long picks avoid a released value.
+  RangeKind kind = RangeKind::kIpRange;  ///< Kind of the object; set by MakeRangeTable.
 
   bool operator==(const RangeRow&) const = default;
 };
 
-/// What one range object says.
+/// The contents of one range object.
 struct RangeFacts {
   RangeKind kind = RangeKind::kIpRange;
   bool primary = false;
@@ -58,37 +55,39 @@ struct RangeFacts {
 
     bool operator==(const Part&) const = default;
   };
-  std::vector<Part> parts = {};  ///< In the object's order. Only a ServiceCIDR has more than one.
+  std::vector<Part> parts = {};  ///< In the object's order. Only a ServiceCIDR has several.
 
   bool operator==(const RangeFacts&) const = default;
 };
 
-/// By the key of the object in the store.
+/// Keyed by the key of the object in the store.
 using RangeObjects = std::map<std::string, RangeFacts, std::less<>>;
 
-/// What the fence of a pool says while ranges of it are closing.
+/// The contents of a pool's fence while ranges of the pool are closing.
 struct Closing {
-  std::string operation = {};  ///< Whose change it is.
-  /// By the key of each range object that is changed: what it shall say; nothing: it shall be gone.
+  std::string operation = {};  ///< The operation that makes the change.
+  /// The future contents of each changed range object, by its key. Nullopt means that the object is
+  /// to be deleted.
   std::map<std::string, std::optional<RangeFacts>, std::less<>> next = {};
 
   bool operator==(const Closing&) const = default;
 };
-using Closings = std::array<std::optional<Closing>, kPools>;
+using Closings = PerPool<std::optional<Closing>>;
 
 struct RangeTable {
-  std::array<std::vector<RangeRow>, kPools> rows = {};
+  PerPool<std::vector<RangeRow>> rows = {};
   std::vector<ip::Family> families = {};  ///< The default one first.
-  std::array<bool, kPools> closing = {};
-  /// The pool of the default family, whether anything of it is open or not.
+  PerPool<bool> closing = {};
+  /// The pool of the default family, whether or not any of its ranges is open.
   std::optional<PoolId> primary = {};
 };
 
-/// Rows come in the order of the keys. Costs the number of rows, but for sorting.
+/// Makes the table of all range objects. Rows are in the order of the keys. The cost is linear in
+/// the number of rows, apart from sorting.
 RangeTable MakeRangeTable(const RangeObjects& objects, const Closings& closings);
 
-/// The usable values of some rows, open or not. Excluded ones are usable, the holes that a layout
-/// has inside are not. A question costs the logarithm of the number of rows.
+/// The usable values of some rows, open or not. Excluded values are usable; the holes inside a
+/// layout are not. A lookup costs the logarithm of the number of rows.
 class Coverage {
  public:
   explicit Coverage(const std::vector<RangeRow>& rows);
@@ -100,8 +99,8 @@ class Coverage {
   std::vector<Interval> parts_;  ///< Ascending, disjoint, not touching.
 };
 
-/// The same for one question: whether a value is covered, and whether every value that `before`
-/// covers is covered by `after`.
+/// Answer a single question without a Coverage: whether a value is covered, and whether `after`
+/// covers every value that `before` covers.
 bool Covers(const std::vector<RangeRow>& rows, U128 value);
 bool CoversAll(const std::vector<RangeRow>& after, const std::vector<RangeRow>& before);
 

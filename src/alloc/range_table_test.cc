@@ -6,23 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "alloc/testing/alloc_kit.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
 
 namespace berth::alloc {
 namespace {
-
-RangeRow Row(const std::string& cidr, const RangeOptions& options = {}) {
-  return {.name = "of " + cidr,
-          .text = cidr,
-          .layout = *LayoutOf(ip::ParseCidr(cidr).value(), options)};
-}
-
-std::vector<RangeRow> Rows(const std::vector<std::string>& cidrs) {
-  std::vector<RangeRow> rows;
-  for (const std::string& cidr : cidrs) rows.push_back(Row(cidr));
-  return rows;
-}
 
 RangeFacts Facts(RangeKind kind, const std::string& name, const std::vector<std::string>& cidrs) {
   RangeFacts facts{.kind = kind};
@@ -40,7 +29,7 @@ RangeFacts IpRange(const std::string& name, const std::string& cidr) {
 RangeFacts ServiceCidr(const std::string& name, const std::vector<std::string>& cidrs) {
   return Facts(RangeKind::kServiceCidr, name, cidrs);
 }
-RangeFacts Ports(const std::string& name, const std::string& range) {
+RangeFacts PortFacts(const std::string& name, const std::string& range) {
   return {
       .kind = RangeKind::kNodePortRange,
       .parts = {
@@ -56,10 +45,10 @@ RangeFacts NotOpen(RangeFacts facts) {
   return facts;
 }
 
-/// "name text, ..."
+/// Returns "name text, ..."
 std::string Text(const RangeTable& table, PoolId pool) {
   std::string text;
-  for (const RangeRow& row : table.rows[static_cast<size_t>(pool)]) {
+  for (const RangeRow& row : table.rows[pool]) {
     if (!text.empty()) text += ", ";
     text += row.name + " " + row.text;
     if (!row.open) text += " not open";
@@ -76,7 +65,7 @@ TEST(RangeTable, EachRangeIsARowOfItsPool) {
   const RangeTable table =
       MakeRangeTable({{"a", IpRange("four", "10.0.0.0/24")},
                       {"b", IpRange("six", "fd00::/64")},
-                      {"c", Ports("ports", "30000-32767")},
+                      {"c", PortFacts("ports", "30000-32767")},
                       {"d", ServiceCidr("cidr", {"10.1.0.0/24", "fd01::/64"})}},
                      {});
   EXPECT_EQ(Text(table, PoolId::kIpv4), "four 10.0.0.0/24, cidr 10.1.0.0/24");
@@ -85,7 +74,28 @@ TEST(RangeTable, EachRangeIsARowOfItsPool) {
   EXPECT_EQ(table.rows[0][0].kind, RangeKind::kIpRange);
   EXPECT_EQ(table.rows[0][1].kind, RangeKind::kServiceCidr);
   EXPECT_EQ(table.rows[2][0].kind, RangeKind::kNodePortRange);
-  EXPECT_EQ(table.closing, (std::array<bool, kPools>{}));
+  EXPECT_EQ(table.closing, PerPool<bool>{});
+}
+
+TEST(RangeTable, TheFirstRangesCloseWithTheirServiceCidrWhereAnotherRangeServes) {
+  RangeFacts leaving = ServiceCidr("kubernetes", {"10.0.0.0/24", "fd00::/64"});
+  for (auto& part : leaving.parts) part.row.leaving = true;
+  RangeObjects objects = {{"a", Primary(IpRange("four", "10.0.0.0/24"))},
+                          {"b", IpRange("six", "fd00::/64")},
+                          {"c", leaving}};
+  EXPECT_EQ(Text(MakeRangeTable(objects, {}), PoolId::kIpv4), "four 10.0.0.0/24") << "it is alone";
+  objects["d"] = NotOpen(ServiceCidr("next", {"10.1.0.0/24"}));
+  EXPECT_EQ(Text(MakeRangeTable(objects, {}), PoolId::kIpv4),
+            "four 10.0.0.0/24, next 10.1.0.0/24 not open");
+  objects["d"] = ServiceCidr("next", {"10.1.0.0/31"});
+  EXPECT_EQ(Text(MakeRangeTable(objects, {}), PoolId::kIpv4), "four 10.0.0.0/24, next 10.1.0.0/31")
+      << "it has no address";
+  objects["d"] = ServiceCidr("next", {"10.1.0.0/24"});
+  const RangeTable table = MakeRangeTable(objects, {});
+  EXPECT_EQ(Text(table, PoolId::kIpv4), "four 10.0.0.0/24 not open, next 10.1.0.0/24");
+  EXPECT_EQ(Text(table, PoolId::kIpv6), "six fd00::/64") << "each family by itself";
+  EXPECT_EQ(Families(table), "46");
+  EXPECT_FALSE(table.rows[PoolId::kIpv4][0].leaving) << "its values stay covered";
 }
 
 TEST(RangeTable, AnIpRangeSpeaksForAServiceCidrOfTheSameCidrAlsoWhenItIsNotOpen) {
@@ -133,7 +143,7 @@ TEST(RangeTable, TheOrderOfTheDefaultCountsThoughIpRangesSpeakForItsCidrs) {
 TEST(RangeTable, AFamilyWithoutAnOpenRangeIsNone) {
   EXPECT_EQ(Families(MakeRangeTable({{"a", Primary(NotOpen(IpRange("four", "10.0.0.0/24")))},
                                      {"b", IpRange("six", "fd00::/64")},
-                                     {"c", Ports("ports", "30000-32767")}},
+                                     {"c", PortFacts("ports", "30000-32767")}},
                                     {})),
             "6");
 }
@@ -142,7 +152,7 @@ TEST(RangeTable, WhatIsClosingHasNoLongerWhatItShallNotHaveInItsPoolOnly) {
   const RangeObjects objects = {{"a", IpRange("four", "10.0.0.0/24")},
                                 {"b", IpRange("gone", "10.1.0.0/24")},
                                 {"k", ServiceCidr("kubernetes", {"10.0.0.0/24", "fd00::/64"})},
-                                {"p", Ports("ports", "30000-32767")}};
+                                {"p", PortFacts("ports", "30000-32767")}};
   Closings closings;
   closings[0] = Closing{.operation = "x",
                         .next = {{"a", IpRange("four", "10.0.0.0/28")},
@@ -156,18 +166,18 @@ TEST(RangeTable, WhatIsClosingHasNoLongerWhatItShallNotHaveInItsPoolOnly) {
   EXPECT_EQ(row.layout.BandSpan(Band::kStatic), row.layout.span()) << "as in the /24";
   EXPECT_EQ(Text(table, PoolId::kIpv6), "kubernetes fd00::/64") << "its fence is open";
   EXPECT_EQ(Text(table, PoolId::kPorts), "ports 30000-32767");
-  EXPECT_EQ(table.closing, (std::array<bool, kPools>{true, false, false}));
+  EXPECT_EQ(table.closing, (PerPool<bool>{{true, false, false}}));
 }
 
 TEST(RangeTable, WhatIsClosingHasNothingYetThatItDidNotHave) {
   const RangeObjects objects = {{"a", IpRange("moves", "10.0.0.0/24")},
                                 {"b", IpRange("grows", "10.1.0.0/24")},
-                                {"p", Ports("ports", "100-199")}};
+                                {"p", PortFacts("ports", "100-199")}};
   Closings closings;
   closings[0] = Closing{
       .operation = "x",
       .next = {{"a", IpRange("moves", "10.2.0.0/24")}, {"b", IpRange("grows", "10.1.0.0/16")}}};
-  closings[2] = Closing{.operation = "x", .next = {{"p", Ports("ports", "150-249")}}};
+  closings[2] = Closing{.operation = "x", .next = {{"p", PortFacts("ports", "150-249")}}};
   const RangeTable table = MakeRangeTable(objects, closings);
   EXPECT_EQ(Text(table, PoolId::kIpv4), "grows 10.1.0.0/24");
   EXPECT_EQ(table.rows[0].front().layout, Row("10.1.0.0/24").layout);
@@ -184,8 +194,6 @@ TEST(RangeTable, AFamilyWhoseLastRangeIsClosingIsStillOne) {
   EXPECT_EQ(Text(table, PoolId::kIpv6), "");
   EXPECT_EQ(Families(table), "64");
 }
-
-U128 Value(const std::string& addr) { return ip::ParseAddr(addr).value().bits(); }
 
 TEST(Covers, UsableValuesOfAnyRowExcludedOrNot) {
   std::vector<RangeRow> rows = Rows({"10.0.0.0/30", "10.0.0.8/29"});
@@ -217,7 +225,7 @@ TEST(CoversAll, LargerNestedAndSplitRanges) {
   EXPECT_TRUE(covers({"10.0.0.0/24"}, {"10.0.0.0/24", "10.0.0.64/26"}));
   EXPECT_TRUE(covers({"10.0.0.0/24", "10.9.0.0/24"}, {"10.9.0.0/28", "10.0.0.4/30"}));
   EXPECT_FALSE(covers({"10.0.0.0/25", "10.0.0.128/25"}, {"10.0.0.0/24"}))
-      << "10.0.0.127 and .128 are nobody's";
+      << "10.0.0.127 and .128 are not covered";
   EXPECT_TRUE(
       covers({"10.0.0.0/25", "10.0.0.128/25", "10.0.0.120/29", "10.0.0.64/26", "10.0.0.0/24"},
              {"10.0.0.0/24"}));
@@ -240,9 +248,9 @@ TEST(CoversAll, RangesThatMeetCoverWhatCrossesTheirBorder) {
 TEST(CoversAll, HolesAreNotCovered) {
   EXPECT_TRUE(CoversAll(Rows({"::/64"}), Rows({"::/64"})));
   EXPECT_FALSE(CoversAll(Rows({"::1:0:0/96"}), Rows({"::/64"})));
-  // What lies wholly in a hole has no usable value.
+  // A range that lies wholly in a hole has no usable value.
   EXPECT_TRUE(CoversAll(Rows({"fd00::/64"}), Rows({"::/112"})));
-  // The network address of a range is covered by a wider one that has it inside.
+  // The network address of a range is covered by a wider range that contains it.
   EXPECT_FALSE(CoversAll(Rows({"10.0.1.0/24"}), Rows({"10.0.0.0/16"})));
 }
 

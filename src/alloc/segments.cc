@@ -7,14 +7,14 @@
 namespace berth::alloc {
 namespace {
 
-/// An interval begins or has ended.
+/// The start of an interval, or its end.
 struct Event {
   U128 at = 0;
   bool begins = false;
-  uint32_t rank = 0;  ///< Among all intervals, the smallest first.
+  uint32_t rank = 0;  ///< Rank among all intervals by size, the smallest first.
 };
 
-/// The places of those that are something, the smallest first.
+/// Returns the positions of the intervals that have values, the smallest interval first.
 std::vector<uint32_t> BySize(std::span<const std::optional<Interval>> intervals) {
   std::vector<uint32_t> ids;
   for (uint32_t i = 0; i < intervals.size(); ++i) {
@@ -67,8 +67,7 @@ std::span<const uint32_t> Segments::Of(U128 value) const {
   const auto behind = std::upper_bound(cuts_.begin(), cuts_.end(), value,
                                        [](U128 at, const Cut& cut) { return at < cut.at; });
   if (behind == cuts_.begin()) return {};
-  const Cut& cut = *std::prev(behind);
-  return std::span(ids_).subspan(cut.ids_begin, cut.ids_size);
+  return IdsOf(*std::prev(behind));
 }
 
 }  // namespace berth::alloc

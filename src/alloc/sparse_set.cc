@@ -24,7 +24,8 @@ State SparseSet<Key>::Get(U128 number) const {
   return State::kFree;
 }
 
-/// Hash sets do not shrink by themselves.
+/// Erases a key and shrinks the set if that is worthwhile, because hash sets do not shrink by
+/// themselves.
 template <typename Key>
 void SparseSet<Key>::Erase(Set& set, Key key) {
   constexpr size_t kWorthShrinking = 1024;
@@ -51,22 +52,6 @@ U128 SparseSet<Key>::PickFree(base::Random& random) const {
     const U128 number = base::UniformWide(random, last_ + 1);
     if (IsFree(number)) return number;
   }
-}
-
-template <typename Key>
-std::optional<U128> SparseSet<Key>::NextFree(U128 from) const {
-  for (; !IsFree(from); ++from) {
-    if (from == last_) return std::nullopt;
-  }
-  return from;
-}
-
-template <typename Key>
-std::optional<U128> SparseSet<Key>::PrevFree(U128 from) const {
-  for (; !IsFree(from); --from) {
-    if (from == 0) return std::nullopt;
-  }
-  return from;
 }
 
 template <typename Key>

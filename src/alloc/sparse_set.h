@@ -1,12 +1,13 @@
-// The states of a band too wide for a bitmap: hash sets of what is not free, so that memory follows
-// what is held and the width costs nothing (an IPv6 /64, a /48).
+// The states of a band that is too wide for a bitmap (an IPv6 /64, a /48). Hash sets hold what is
+// not free, so memory grows with the number of held values and the width costs nothing.
 //
-// A free value is found by drawing at random until one is free. That takes one draw nearly always,
-// because the owner goes over to a DenseSet before more than one value in 128 is held. Only a band
-// of more than 2^30 values never does; to hold a good part of one would take gigabytes.
+// A free value is found by drawing at random until a draw is free. One draw is nearly always
+// enough, because the owner switches to a DenseSet before more than one value in 128 is held. Only
+// a band of more than 2^30 values never switches; holding a good part of such a band would take
+// gigabytes.
 //
-// Growing a hash set moves what it holds: a put is cheap on average, not each time. Ordered walks
-// sort.
+// Growing a hash set moves its contents, so a put is cheap on average but not every time. Ordered
+// walks sort.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -15,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -26,8 +26,8 @@
 
 namespace berth::alloc {
 
-/// Not thread-safe. `Key` holds any value of the band: uint64_t for up to 2^64, else U128.
-/// The operations are those of DenseSet.
+/// Not thread-safe. `Key` holds any value of the band: uint64_t for up to 2^64 values, otherwise
+/// U128. The operations are those of DenseSet.
 template <typename Key>
 class SparseSet {
  public:
@@ -37,8 +37,6 @@ class SparseSet {
   State Get(U128 number) const;
   void Put(U128 number, State state);
   U128 PickFree(base::Random& random) const;
-  std::optional<U128> NextFree(U128 from) const;
-  std::optional<U128> PrevFree(U128 from) const;
   void ForEach(State held, const std::function<void(U128)>& visit) const;
   std::vector<U128> Held(State held) const;
   void ForEachFreeRun(U128 from, const std::function<bool(Interval)>& visit) const;
@@ -46,8 +44,8 @@ class SparseSet {
   size_t MemoryBytes() const;
 
  private:
-  /// Abseil's hash, which differs from process to process, so that nobody can choose addresses
-  /// that collide; it knows no 128-bit integers.
+  /// Abseil's hash is seeded per process, so that a client cannot choose addresses that collide. It
+  /// does not support 128-bit integers.
   struct Hash {
     size_t operator()(Key key) const {
       if constexpr (sizeof(Key) == sizeof(uint64_t)) {

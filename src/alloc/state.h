@@ -1,4 +1,4 @@
-// What a value of a range can be, and how the bands count it.
+// The states of a value in a range, and counts per state.
 #pragma once
 
 #include <array>
@@ -9,13 +9,13 @@
 
 namespace berth::alloc {
 
-/// Every value of a range is in exactly one of these. An excluded value that a Service held before
-/// it was excluded counts as taken until it is released.
+/// Every value of a range is in exactly one of these states. An excluded value that a Service held
+/// before it was excluded counts as taken until it is released.
 enum class State : uint8_t { kFree, kTaken, kReserved, kCooling, kExcluded };
 
 inline constexpr size_t kStates = 5;
 
-/// How many values of a band are in each state.
+/// The number of values of a band in each state.
 class StateCounts {
  public:
   base::U128& operator[](State state) { return counts_[static_cast<size_t>(state)]; }

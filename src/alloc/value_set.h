@@ -1,4 +1,4 @@
-// A set of values that takes little room for numbers below 2^32: IPv4 addresses and ports.
+// A set of values that uses little memory for numbers below 2^32: IPv4 addresses and ports.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -12,7 +12,7 @@
 
 namespace berth::alloc {
 
-/// Abseil's hash knows no 128-bit integers.
+/// Abseil's hash does not support 128-bit integers.
 struct ValueHash {
   size_t operator()(base::U128 value) const {
     return absl::Hash<std::pair<uint64_t, uint64_t>>()({base::High64(value), base::Low64(value)});
@@ -24,7 +24,7 @@ class ValueSet {
  public:
   using U128 = base::U128;
 
-  /// Whether that changed anything.
+  /// Insert and Erase return whether the set changed.
   bool Insert(U128 value) {
     if (IsNarrow(value)) return narrow_.insert(static_cast<uint32_t>(value)).second;
     return wide_.insert(value).second;
@@ -39,7 +39,7 @@ class ValueSet {
   }
   size_t Size() const { return narrow_.size() + wide_.size(); }
 
-  /// In any order.
+  /// Visits all values, in any order.
   template <typename Visit>
   void ForEach(const Visit& visit) const {
     for (const uint32_t value : narrow_) visit(U128{value});

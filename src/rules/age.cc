@@ -12,9 +12,8 @@ namespace berth::rules {
 namespace {
 
 using std::chrono::nanoseconds;
-using std::chrono::seconds;
 
-/// "3m20s"; the smaller unit is left out when it is zero.
+/// Formats "3m20s". The smaller unit is left out if it is zero.
 std::string TwoUnits(int64_t large, char large_unit, int64_t small, char small_unit) {
   if (small == 0) return fmt::format("{}{}", large, large_unit);
   return fmt::format("{}{}{}{}", large, large_unit, small, small_unit);
@@ -23,7 +22,7 @@ std::string TwoUnits(int64_t large, char large_unit, int64_t small, char small_u
 }  // namespace
 
 std::string HumanDuration(nanoseconds duration) {
-  const int64_t secs = duration_cast<seconds>(duration).count();
+  const int64_t secs = duration_cast<std::chrono::seconds>(duration).count();
   if (secs < -1) return "<invalid>";
   if (secs < 0) return "0s";
   if (secs < 120) return fmt::format("{}s", secs);
@@ -43,7 +42,7 @@ std::string HumanDuration(nanoseconds duration) {
 std::string Age(std::string_view time, base::WallTime now) {
   const std::optional<base::WallTime> then = codec::ParseTime(time);
   if (!then.has_value()) return "<unknown>";
-  // Times further apart than a duration can say are as far apart as it can.
+  // A difference that exceeds the range of a duration becomes the longest possible one.
   int64_t nanos = 0;
   if (__builtin_sub_overflow(now.time_since_epoch().count(), then->time_since_epoch().count(),
                              &nanos)) {

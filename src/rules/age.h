@@ -1,4 +1,4 @@
-// Times of objects, shown as an age. Pure: "now" is passed in.
+// Formats times of objects as an age. Pure: the caller passes in "now".
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,12 @@
 
 namespace berth::rules {
 
-/// `5s`, `3m20s`, `2d3h`: two units at most, fewer the longer it is. A second into the future is
-/// 0s, more than that `<invalid>`.
+/// Formats a duration as `5s`, `3m20s` or `2d3h`. The text has at most two units, and one where the
+/// second would not matter. Up to a second in the future is `0s`, and more than that is
+/// `<invalid>`.
 std::string HumanDuration(std::chrono::nanoseconds duration);
 
-/// How long ago a time of an object was; `<unknown>` if it is unset or unreadable.
+/// Returns how long ago a time of an object was, or `<unknown>` if the time is unset or unreadable.
 std::string Age(std::string_view time, base::WallTime now);
 
 }  // namespace berth::rules

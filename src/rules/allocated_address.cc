@@ -9,10 +9,9 @@
 #include "codec/read.h"
 #include "codec/timestamp.h"
 #include "ip/addr.h"
-#include "rules/age.h"
+#include "rules/columns.h"
 #include "rules/ip_address.h"
 #include "rules/metadata.h"
-#include "rules/range_spec.h"
 #include "rules/record_notes.h"
 #include "rules/reservation.h"
 
@@ -25,14 +24,14 @@ using codec::Value;
 constexpr base::U128 kMappedHigh = 0xFFFF;
 constexpr std::string_view kNetworkingGroup = "networking.k8s.io";
 constexpr std::string_view kServiceCidrKindName = "ServiceCIDR";
-constexpr std::string_view kRangeField = "ipRangeRef";
+constexpr std::string_view kIpRangeField = "ipRangeRef";
 
-/// Written as IPv6, but IPv4 to everybody who reads it.
+/// Returns whether an address is written as IPv6 but is an IPv4 address to every reader.
 bool IsMapped(const ip::Addr& addr) {
   return addr.family() == ip::Family::kV6 && addr.bits() >> 32 == kMappedHigh;
 }
 
-/// What is wrong with a name; empty: nothing.
+/// Returns the problem of a name, or "" if it is valid.
 std::string NameProblem(std::string_view name) {
   const auto addr = ip::ParseDecimalName(name);
   if (addr) {
@@ -85,23 +84,16 @@ void ValidateAddress(FieldErrors& errors, const Value& shown) {
                            *named, name));
 }
 
-/// Whether both have the same of it, or nothing, in `metadata`.
+/// Returns whether a field of `metadata` is equal in both objects, or absent in both.
 bool SameAt(const Value& one, const Value& other, std::string_view field) {
   const Value* has = FindAt(one, "metadata", field);
   const Value* had = FindAt(other, "metadata", field);
   return has == nullptr || had == nullptr ? has == had : *has == *had;
 }
 
-/// `namespace` and `name`.
+/// Returns a reference with `namespace` and `name`.
 Object ServiceOf(std::string_view name_space, std::string_view name) {
   return {{"namespace", name_space}, {"name", name}};
-}
-
-/// As it is noted, or what it means that it is not; empty: none.
-std::string_view RangeOf(const Value& stored, const RecordNotes& notes) {
-  if (!notes.range.empty() || notes.state != RecordState::kAllocated) return notes.range;
-  const bool v6 = StringAt(stored, "metadata", "name").find(':') != std::string_view::npos;
-  return v6 ? kIpv6RangeName : kIpv4RangeName;
 }
 
 Object RangeReference(std::string_view range) {
@@ -113,25 +105,27 @@ Object RangeReference(std::string_view range) {
   return {{"apiGroup", kAllocationGroup}, {"kind", kIpRangeKindName}, {"name", range}};
 }
 
-/// An IPRange, unless it says otherwise.
+/// Returns the type of the referenced range: an IPRange, unless the reference names a ServiceCIDR.
 RangeTarget TargetOf(const Value& shown) {
-  if (StringAt(shown, "spec", kRangeField, "kind") == kServiceCidrKindName) {
+  if (StringAt(shown, "spec", kIpRangeField, "kind") == kServiceCidrKindName) {
     return {.group = kNetworkingGroup, .kind = kServiceCidrKindName};
   }
   return {.group = kAllocationGroup, .kind = kIpRangeKindName};
 }
 
-/// What is noted of the range that a reservation names.
+/// Returns the note for the range that a reservation names.
 std::string NamedRange(const Value& shown) {
-  const std::string_view name = StringAt(shown, "spec", kRangeField, "name");
+  const std::string_view name = StringAt(shown, "spec", kIpRangeField, "name");
   const bool cidr = !name.empty() && TargetOf(shown).kind == kServiceCidrKindName;
   return fmt::format("{}{}", cidr ? kServiceCidrNote : "", name);
 }
 
 Object SpecOf(const Value& stored, const RecordNotes& notes) {
   Object spec{{"address", StringAt(stored, "metadata", "name")}};
-  if (const std::string_view range = RangeOf(stored, notes); !range.empty()) {
-    spec.Set(std::string(kRangeField), RangeReference(range));
+  const std::string_view range =
+      RangeOrDefault(StringAt(stored, "metadata", "name"), notes.state, notes.range);
+  if (!range.empty()) {
+    spec.Set(std::string(kIpRangeField), RangeReference(range));
   }
   if (!notes.reserved_for.empty()) {
     const std::string_view owner = notes.reserved_for;
@@ -148,7 +142,9 @@ Object StatusOf(const Value& stored, const RecordNotes& notes) {
   if (notes.state == RecordState::kAllocated) {
     status.Set("chosen", notes.chosen == ChosenBy::kOwner ? "Static" : "Dynamic");
     if (const auto service = ParentService(stored)) {
-      status.Set("service", ServiceOf(service->name_space, service->name));
+      Object owner = ServiceOf(service->name_space, service->name);
+      if (!notes.service_uid.empty()) owner.Set("uid", notes.service_uid);
+      status.Set("service", std::move(owner));
     }
   }
   if (notes.since) {
@@ -160,7 +156,7 @@ Object StatusOf(const Value& stored, const RecordNotes& notes) {
   return status;
 }
 
-constexpr auto kColumns = std::to_array<Column>({
+constexpr auto kAddressColumns = std::to_array<Column>({
     {.name = "Name",
      .format = "name",
      .description = "Name of the object: the address as a decimal number."},
@@ -168,19 +164,13 @@ constexpr auto kColumns = std::to_array<Column>({
     {.name = "State", .description = "Allocated, Reserved, Pending or Free."},
     {.name = "Service", .description = "The Service that has it, or that it is kept for."},
     {.name = "Range", .description = "The range it lies in."},
-    {.name = "Age", .description = "Time since the object was created."},
+    kSinceColumn,
     {.name = "Chosen", .description = "Whether it was asked for or drawn.", .priority = 1},
     {.name = "Until", .description = "When the state ends by itself.", .priority = 1},
+    kWideAgeColumn,
 });
 
-std::string OrNone(std::string_view text) { return std::string(text.empty() ? "<none>" : text); }
-
-std::string ServiceText(const Value& shown) {
-  const Value* service = FindAt(shown, "status", "service");
-  if (service == nullptr) service = FindAt(shown, "spec", "reservedFor");
-  if (service == nullptr) return OrNone({});
-  return fmt::format("{}/{}", StringAt(*service, "namespace"), StringAt(*service, "name"));
-}
+std::string OrNone(std::string_view text) { return std::string(text.empty() ? kNoneCell : text); }
 
 }  // namespace
 
@@ -210,8 +200,8 @@ FieldErrors ValidateAllocatedAddress(const Value& shown) {
   ValidateAddress(errors, shown);
   Value filled = shown;
   const RangeTarget target = TargetOf(shown);
-  FillRangeReference(filled, kRangeField, target);
-  ValidateRangeReference(errors, filled, kRangeField, target);
+  FillRangeReference(filled, kIpRangeField, target);
+  ValidateRangeReference(errors, filled, kIpRangeField, target);
   ValidateReservation(errors, shown);
   return errors;
 }
@@ -236,8 +226,8 @@ Value AllocatedAddressToStored(const Value& shown) {
 bool RepeatsAllocatedAddress(Value& next, const Value& old) {
   Value now = SpecOf(next, ReadNotes(next));
   const Value was = SpecOf(old, ReadNotes(old));
-  // It is filled in, so that a manifest need not name it.
-  if (!HasAt(now, kRangeField)) CopyAt(now, was, {kRangeField});
+  // The server fills in the range, so that a manifest need not name it.
+  if (!HasAt(now, kIpRangeField)) CopyAt(now, was, {kIpRangeField});
   if (now != was) return false;
   CopyAt(next, old, {"spec"});
   TakeInternalAnnotations(next);
@@ -261,17 +251,18 @@ Value AllocatedAddressFromStored(const Value& stored) {
   return shown;
 }
 
-std::span<const Column> AllocatedAddressColumns() { return kColumns; }
+std::span<const Column> AllocatedAddressColumns() { return kAddressColumns; }
 
 codec::Array AllocatedAddressCells(const Value& shown, base::WallTime now) {
   return {StringAt(shown, "metadata", "name"),
           StringAt(shown, "spec", "address"),
           StringAt(shown, "status", "state"),
-          ServiceText(shown),
-          OrNone(StringAt(shown, "spec", kRangeField, "name")),
-          Age(StringAt(shown, "metadata", "creationTimestamp"), now),
+          HolderCell(shown),
+          OrNone(StringAt(shown, "spec", kIpRangeField, "name")),
+          SinceCell(shown, now),
           OrNone(StringAt(shown, "status", "chosen")),
-          OrNone(StringAt(shown, "status", "until"))};
+          OrNone(StringAt(shown, "status", "until")),
+          AgeCell(shown, now)};
 }
 
 }  // namespace berth::rules

@@ -1,10 +1,11 @@
-// IPAddresses of allocation.berth.io: another view of the IPAddresses of networking.k8s.io, which
-// are what is stored. The name is the address as a decimal number, and what the server notes of the
-// record (record_notes.h) is spec and status. Whoever creates one reserves the address; nobody
-// changes one here.
+// IPAddresses of allocation.berth.io. They are another view of the IPAddresses of
+// networking.k8s.io, which are what is stored. The name is the address as a decimal number. The
+// server's notes about the record (record_notes.h) appear as spec and status. A client that creates
+// one reserves the address. An update cannot change one.
 //
-// Addresses of ::/96 and ::ffff:0:0/96 have no name here, so they are not seen in this view: the
-// number of the first is that of an IPv4 address, the second are IPv4 addresses written otherwise.
+// Addresses of ::/96 and ::ffff:0:0/96 have no name here, so this view does not show them. The
+// number of an address in the first block is that of an IPv4 address. The second block is IPv4
+// addresses written in another way.
 //
 // Pure.
 #pragma once
@@ -21,36 +22,37 @@
 
 namespace berth::rules {
 
-/// What a reservation belongs to: a range of this group.
+/// A reservation belongs to a range of this group.
 inline constexpr std::string_view kAllocationGroup = "allocation.berth.io";
 inline constexpr std::string_view kIpRangeKindName = "IPRange";
 inline constexpr std::string_view kIpRangesResource = "ipranges";
 
-/// What a record of that range belongs to unless a Service has it: `parentRef` of an IPAddress of
-/// networking.k8s.io. `range` is as noted.
+/// Returns the `parentRef` of an IPAddress of networking.k8s.io that belongs to a range and not to
+/// a Service. `range` is the range as it is in the notes.
 codec::Value ParentRange(std::string_view range);
 
-/// "174063626" is "10.96.0.10", and back. Nothing: no address has that name.
+/// Convert the name "174063626" to the address "10.96.0.10", and back. Return nullopt if no address
+/// has that name, or the address has no name.
 std::optional<std::string> AddressOfName(std::string_view name);
 std::optional<std::string> NameOfAddress(std::string_view address);
 
-/// What is wrong with one that somebody sends, in the fields of this view.
+/// Returns the errors of an object that a client sends, in terms of the fields of this view.
 FieldErrors ValidateAllocatedAddress(const codec::Value& shown);
 
-/// A valid one as it is stored if it is new: with its notes as internal annotations, others than
-/// these left out. What only the registry knows is missing and must be filled in: the range if none
-/// was named (in the notes, and as the name of spec.parentRef), since when, and until when a hold
-/// lasts.
+/// Returns the form in which a new valid object is stored: with its notes as internal annotations,
+/// and without any other internal annotations. The registry must fill in what only it knows: the
+/// range if the client named none (in the notes, and as the name of spec.parentRef), the time it
+/// starts, and the time a hold ends.
 codec::Value AllocatedAddressToStored(const codec::Value& shown);
 
-/// Whether `next` says in spec and metadata what `old` says; then it gets the spec of that. Both
-/// are stored ones with their notes.
+/// Returns whether `next` has the same spec and metadata as `old`. If the specs are equal, `next`
+/// gets the spec of `old`. Both are stored objects with their notes.
 bool RepeatsAllocatedAddress(codec::Value& next, const codec::Value& old);
 
-/// A stored one, with its internal annotations, as it is shown.
+/// Converts a stored object, with its internal annotations, to this view.
 codec::Value AllocatedAddressFromStored(const codec::Value& stored);
 
-/// As a row of a table.
+/// Return the columns, and the cells of one object, for a table.
 std::span<const Column> AllocatedAddressColumns();
 codec::Array AllocatedAddressCells(const codec::Value& shown, base::WallTime now);
 

@@ -8,7 +8,7 @@
 
 #include "codec/timestamp.h"
 #include "rules/record_notes.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -23,11 +23,11 @@ codec::Value Shown(const std::string& name, const std::string& spec = {}) {
   return Json("{'metadata':{'name':'" + name + "'},'spec':{" + spec + "}}");
 }
 
-std::vector<std::string> Create(const std::string& name, const std::string& spec = {}) {
+std::vector<std::string> CreateAddress(const std::string& name, const std::string& spec = {}) {
   return Lines(ValidateAllocatedAddress(Shown(name, spec)));
 }
 
-/// A record as the picture has it, its notes put back.
+/// Returns a record as the snapshot has it, with its notes put back.
 codec::Value Stored(const std::string& parent, const std::string& hidden,
                     const std::string& more = {}) {
   codec::Value stored = Json(
@@ -70,23 +70,25 @@ TEST(AllocatedAddress, OtherNamesAreNone) {
 }
 
 TEST(AllocatedAddress, NameMustBeANumber) {
-  EXPECT_THAT(Create("174063626"), IsEmpty());
-  EXPECT_THAT(Create("10.96.0.10"),
+  EXPECT_THAT(CreateAddress("174063626"), IsEmpty());
+  EXPECT_THAT(CreateAddress("10.96.0.10"),
               ElementsAre("metadata.name: Invalid value: \"10.96.0.10\": must be the address as a "
                           "decimal number, which is \"174063626\""));
   EXPECT_THAT(
-      Create("0174063626"),
+      CreateAddress("0174063626"),
       ElementsAre("metadata.name: Invalid value: \"0174063626\": must not have leading 0s"));
-  EXPECT_THAT(Create("web"), ElementsAre("metadata.name: Invalid value: \"web\": must be an IP "
-                                         "address written as a decimal number, with digits only"));
-  EXPECT_THAT(Create("340282366920938463463374607431768211456"),
+  EXPECT_THAT(CreateAddress("web"),
+              ElementsAre("metadata.name: Invalid value: \"web\": must be an IP "
+                          "address written as a decimal number, with digits only"));
+  EXPECT_THAT(CreateAddress("340282366920938463463374607431768211456"),
               ElementsAre(HasSubstr("must not be greater than "
                                     "340282366920938463463374607431768211455")));
-  EXPECT_THAT(Create("281470855806986"),
+  EXPECT_THAT(CreateAddress("281470855806986"),
               ElementsAre(HasSubstr("must not be the number of an address of ::ffff:0:0/96")));
-  EXPECT_THAT(Create(""), ElementsAre("metadata.name: Required value: it is the address as a "
-                                      "decimal number"));
-  EXPECT_THAT(Create("", "'address':'10.96.0.10'"),
+  EXPECT_THAT(CreateAddress(""),
+              ElementsAre("metadata.name: Required value: it is the address as a "
+                          "decimal number"));
+  EXPECT_THAT(CreateAddress("", "'address':'10.96.0.10'"),
               ElementsAre("metadata.name: Required value: it is the address as a decimal number, "
                           "\"174063626\""));
   EXPECT_THAT(Lines(ValidateAllocatedAddress(Json("{'metadata':{'name':'1','generateName':'1'}}"))),
@@ -94,68 +96,68 @@ TEST(AllocatedAddress, NameMustBeANumber) {
 }
 
 TEST(AllocatedAddress, NameAndAddressMustMatch) {
-  EXPECT_THAT(Create("174063626", "'address':'10.96.0.10'"), IsEmpty());
-  EXPECT_THAT(Create("174063626", "'address':'10.96.0.11'"),
+  EXPECT_THAT(CreateAddress("174063626", "'address':'10.96.0.10'"), IsEmpty());
+  EXPECT_THAT(CreateAddress("174063626", "'address':'10.96.0.11'"),
               ElementsAre("spec.address: Invalid value: \"10.96.0.11\": must be \"10.96.0.10\", "
                           "which the name \"174063626\" stands for; the name of this address is "
                           "\"174063627\""));
-  EXPECT_THAT(Create("174063626", "'address':'::a60:a'"),
+  EXPECT_THAT(CreateAddress("174063626", "'address':'::a60:a'"),
               ElementsAre(HasSubstr("this address has no name here, since it is one of ::/96")));
-  EXPECT_THAT(Create("174063626", "'address':'10.96.0.010'"),
+  EXPECT_THAT(CreateAddress("174063626", "'address':'10.96.0.010'"),
               ElementsAre("spec.address: Invalid value: \"10.96.0.010\": must not have leading "
                           "0s"));
-  EXPECT_THAT(Create("42540766411282592856903984951653826561", "'address':'2001:DB8::1'"),
+  EXPECT_THAT(CreateAddress("42540766411282592856903984951653826561", "'address':'2001:DB8::1'"),
               ElementsAre(HasSubstr("must be in canonical form (\"2001:db8::1\")")));
-  EXPECT_THAT(Create("x", "'address':'10.96.0.10'"), ElementsAre(HasSubstr("metadata.name")))
+  EXPECT_THAT(CreateAddress("x", "'address':'10.96.0.10'"), ElementsAre(HasSubstr("metadata.name")))
       << "one error is enough";
 }
 
 TEST(AllocatedAddress, RangeReference) {
-  EXPECT_THAT(Create("1", "'ipRangeRef':{'name':'blue'}"), IsEmpty());
-  EXPECT_THAT(Create("1",
-                     "'ipRangeRef':{'apiGroup':'allocation.berth.io','kind':'IPRange',"
-                     "'name':'allocator.ipv4.k8s.io'}"),
+  EXPECT_THAT(CreateAddress("1", "'ipRangeRef':{'name':'blue'}"), IsEmpty());
+  EXPECT_THAT(CreateAddress("1",
+                            "'ipRangeRef':{'apiGroup':'allocation.berth.io','kind':'IPRange',"
+                            "'name':'allocator.ipv4.k8s.io'}"),
               IsEmpty());
-  EXPECT_THAT(Create("1", "'ipRangeRef':{'kind':'ServiceCIDR','name':'more'}"), IsEmpty());
-  EXPECT_THAT(Create("1",
-                     "'ipRangeRef':{'apiGroup':'networking.k8s.io','kind':'ServiceCIDR',"
-                     "'name':'more'}"),
+  EXPECT_THAT(CreateAddress("1", "'ipRangeRef':{'kind':'ServiceCIDR','name':'more'}"), IsEmpty());
+  EXPECT_THAT(CreateAddress("1",
+                            "'ipRangeRef':{'apiGroup':'networking.k8s.io','kind':'ServiceCIDR',"
+                            "'name':'more'}"),
               IsEmpty());
-  EXPECT_THAT(Create("1", "'ipRangeRef':{'apiGroup':'networking.k8s.io','kind':'Ingress'}"),
+  EXPECT_THAT(CreateAddress("1", "'ipRangeRef':{'apiGroup':'networking.k8s.io','kind':'Ingress'}"),
               ElementsAre("spec.ipRangeRef.apiGroup: Unsupported value: \"networking.k8s.io\": "
                           "supported values: \"allocation.berth.io\"",
                           "spec.ipRangeRef.kind: Unsupported value: \"Ingress\": supported "
                           "values: \"IPRange\"",
                           "spec.ipRangeRef.name: Required value"));
   EXPECT_THAT(
-      Create("1",
-             "'ipRangeRef':{'apiGroup':'allocation.berth.io','kind':'ServiceCIDR','name':'a'}"),
+      CreateAddress(
+          "1", "'ipRangeRef':{'apiGroup':'allocation.berth.io','kind':'ServiceCIDR','name':'a'}"),
       ElementsAre("spec.ipRangeRef.apiGroup: Unsupported value: \"allocation.berth.io\": "
                   "supported values: \"networking.k8s.io\""));
-  EXPECT_THAT(Create("1", "'ipRangeRef':{'name':'a/b'}"),
+  EXPECT_THAT(CreateAddress("1", "'ipRangeRef':{'name':'a/b'}"),
               ElementsAre(HasSubstr("spec.ipRangeRef.name: Invalid value: \"a/b\"")));
 }
 
 TEST(AllocatedAddress, Reservation) {
-  EXPECT_THAT(Create("1", "'reservedFor':{'namespace':'shop','name':'web'}"), IsEmpty());
-  EXPECT_THAT(Create("1", "'reservedFor':{}"),
+  EXPECT_THAT(CreateAddress("1", "'reservedFor':{'namespace':'shop','name':'web'}"), IsEmpty());
+  EXPECT_THAT(CreateAddress("1", "'reservedFor':{}"),
               ElementsAre(HasSubstr("spec.reservedFor.namespace: Required value"),
                           HasSubstr("spec.reservedFor.name: Required value")));
-  EXPECT_THAT(Create("1", "'reservedFor':{'namespace':'a/b','name':'Web'}"),
+  EXPECT_THAT(CreateAddress("1", "'reservedFor':{'namespace':'a/b','name':'Web'}"),
               ElementsAre(HasSubstr("spec.reservedFor.namespace: Invalid value: \"a/b\""),
                           HasSubstr("spec.reservedFor.name: Invalid value: \"Web\"")));
 }
 
 TEST(AllocatedAddress, Hold) {
   const std::string owner = "'reservedFor':{'namespace':'shop','name':'web'},";
-  EXPECT_THAT(Create("1", owner + "'holdSeconds':1"), IsEmpty());
-  EXPECT_THAT(Create("1", owner + "'holdSeconds':86400"), IsEmpty());
+  EXPECT_THAT(CreateAddress("1", owner + "'holdSeconds':1"), IsEmpty());
+  EXPECT_THAT(CreateAddress("1", owner + "'holdSeconds':86400"), IsEmpty());
   for (const char* seconds : {"0", "-1", "86401"}) {
-    EXPECT_THAT(Create("1", owner + "'holdSeconds':" + seconds),
+    EXPECT_THAT(CreateAddress("1", owner + "'holdSeconds':" + seconds),
                 ElementsAre(std::string("spec.holdSeconds: Invalid value: ") + seconds +
                             ": must be between 1 and 86400, inclusive"));
   }
-  EXPECT_THAT(Create("1", "'holdSeconds':60"),
+  EXPECT_THAT(CreateAddress("1", "'holdSeconds':60"),
               ElementsAre(HasSubstr("spec.reservedFor: Required value: a hold is for a Service")));
 }
 
@@ -236,18 +238,22 @@ TEST(AllocatedAddress, RowOfATable) {
   const auto cells = [&](const codec::Value& stored) {
     return codec::Value(AllocatedAddressCells(AllocatedAddressFromStored(stored), now));
   };
-  EXPECT_EQ(AllocatedAddressColumns().size(), 8U);
+  EXPECT_EQ(AllocatedAddressColumns().size(), 9U);
   EXPECT_EQ(cells(Stored(kOfWeb, "dynamic")),
             Json("['174063626','10.96.0.10','Allocated','shop/web','allocator.ipv4.k8s.io','3m',"
-                 "'Dynamic','<none>']"));
+                 "'Dynamic','<none>','3m']"));
+  EXPECT_EQ(cells(Stored(kOfWeb, "dynamic\nsince=2026-11-15T04:37:00Z")),
+            Json("['174063626','10.96.0.10','Allocated','shop/web','allocator.ipv4.k8s.io','60s',"
+                 "'Dynamic','<none>','3m']"))
+      << "the object is older than the state";
   EXPECT_EQ(cells(Stored(kOfRange,
                          "state=Pending\nrange=blue\nreserved-for=shop/db\n"
                          "until=2026-11-15T04:36:00Z")),
             Json("['174063626','10.96.0.10','Pending','shop/db','blue','3m','<none>',"
-                 "'2026-11-15T04:36:00Z']"));
+                 "'2026-11-15T04:36:00Z','3m']"));
   EXPECT_EQ(cells(Stored(kOfRange, "")),
             Json("['174063626','10.96.0.10','Reserved','<none>','<none>','3m','<none>',"
-                 "'<none>']"));
+                 "'<none>','3m']"));
 }
 
 }  // namespace

@@ -11,105 +11,101 @@
 
 #include "codec/read.h"
 #include "rules/age.h"
+#include "rules/columns.h"
 #include "rules/range_spec.h"
 
 namespace berth::rules {
 namespace {
 
-constexpr std::string_view kNone = "<none>";
 constexpr std::string_view kUnknown = "<unknown>";
 
-constexpr Column kName{.name = "Name", .format = "name", .description = "Name of the object."};
-constexpr Column kAge{.name = "Age", .description = "Time since the object was created."};
-constexpr Column kTotal{.name = "Total", .description = "How many there are to give out."};
-constexpr Column kUsed{.name = "Used", .type = "integer", .description = "How many Services have."};
-constexpr Column kFree{.name = "Free", .type = "integer", .description = "How many are free."};
-constexpr Column kReady{.name = "Ready",
-                        .description = "Whether something is given from it, or why not."};
-constexpr Column kPriority{
+constexpr Column kTotalColumn{.name = "Total", .description = "How many there are to give out."};
+constexpr Column kUsedColumn{
+    .name = "Used", .type = "integer", .description = "How many Services have."};
+constexpr Column kFreeColumn{
+    .name = "Free", .type = "integer", .description = "How many are free."};
+constexpr Column kReadyColumn{.name = "Ready",
+                              .description = "Whether something is given from it, or why not."};
+constexpr Column kPriorityColumn{
     .name = "Priority", .description = "The highest is drawn from first.", .priority = 1};
-constexpr Column kReserved{.name = "Reserved",
-                           .type = "integer",
-                           .description = "How many are kept from Services, or for some.",
-                           .priority = 1};
-constexpr Column kCooling{.name = "Cooling",
-                          .type = "integer",
-                          .description = "How many were given back a short while ago.",
-                          .priority = 1};
-constexpr Column kStaticBand{.name = "StaticBand",
-                             .description = "The part for those who ask for a certain one.",
-                             .priority = 1};
-constexpr Column kDisabled{
+constexpr Column kReservedColumn{.name = "Reserved",
+                                 .type = "integer",
+                                 .description = "How many are kept from Services, or for some.",
+                                 .priority = 1};
+constexpr Column kCoolingColumn{.name = "Cooling",
+                                .type = "integer",
+                                .description = "How many were released a short while ago.",
+                                .priority = 1};
+constexpr Column kStaticBandColumn{.name = "StaticBand",
+                                   .description = "The part for those who ask for a certain one.",
+                                   .priority = 1};
+constexpr Column kDisabledColumn{
     .name = "Disabled", .description = "Whether nothing new is given from it.", .priority = 1};
-constexpr Column kState{.name = "State", .description = "Whether and how it is in use."};
-constexpr Column kService{.name = "Service",
-                          .description = "The Service that has it, or that it is kept for."};
-constexpr Column kRange{.name = "Range", .description = "The range that it comes from."};
-constexpr Column kChosen{
+constexpr Column kStateColumn{.name = "State", .description = "Whether and how it is in use."};
+constexpr Column kServiceColumn{.name = "Service",
+                                .description = "The Service that has it, or that it is kept for."};
+constexpr Column kRangeColumn{.name = "Range", .description = "The range that it comes from."};
+constexpr Column kChosenColumn{
     .name = "Chosen", .description = "Whether it was asked for or drawn.", .priority = 1};
-constexpr Column kUntil{
+constexpr Column kUntilColumn{
     .name = "Until", .description = "When the state ends by itself.", .priority = 1};
 
 constexpr auto kIpRangeColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Range", .description = "The addresses, as a CIDR."},
     {.name = "Primary", .description = "Whether Services get its IP family if they name none."},
-    kTotal,
-    kUsed,
-    kFree,
-    kReady,
-    kAge,
-    kPriority,
-    kReserved,
-    kCooling,
-    kStaticBand,
-    kDisabled,
+    kTotalColumn,
+    kUsedColumn,
+    kFreeColumn,
+    kReadyColumn,
+    kAgeColumn,
+    kPriorityColumn,
+    kReservedColumn,
+    kCoolingColumn,
+    kStaticBandColumn,
+    kDisabledColumn,
 });
 constexpr auto kNodePortRangeColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Range", .description = "The ports, both ends included."},
-    kTotal,
-    kUsed,
-    kFree,
-    kReady,
-    kAge,
-    kPriority,
-    kReserved,
-    kCooling,
-    kStaticBand,
-    kDisabled,
+    kTotalColumn,
+    kUsedColumn,
+    kFreeColumn,
+    kReadyColumn,
+    kAgeColumn,
+    kPriorityColumn,
+    kReservedColumn,
+    kCoolingColumn,
+    kStaticBandColumn,
+    kDisabledColumn,
 });
 constexpr auto kNodePortColumns = std::to_array<Column>({
     {.name = "Name", .format = "name", .description = "The number of the port."},
-    kState,
-    kService,
+    kStateColumn,
+    kServiceColumn,
     {.name = "Purpose", .description = "What the Service has it for."},
-    kRange,
-    kAge,
-    {.name = "Ports", .description = "The ports of the Service behind it.", .priority = 1},
-    kChosen,
-    kUntil,
+    kRangeColumn,
+    kSinceColumn,
+    {.name = "Ports", .description = "The ports of the Service that use it.", .priority = 1},
+    kChosenColumn,
+    kUntilColumn,
+    kWideAgeColumn,
 });
 constexpr auto kReplicaColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Version", .description = "Which version of the program it runs."},
     {.name = "Gates", .description = "Which feature gates are off."},
-    kAge,
+    {.name = "Skew", .description = "In what it differs from another replica."},
+    kAgeColumn,
     {.name = "Address", .description = "Where it serves.", .priority = 1},
     {.name = "Capabilities", .description = "What it can honour of ranges.", .priority = 1},
 });
-
-codec::Value NameOf(const codec::Value& object) { return StringAt(object, "metadata", "name"); }
-
-codec::Value AgeOf(const codec::Value& object, base::WallTime now) {
-  return Age(StringAt(object, "metadata", "creationTimestamp"), now);
-}
 
 codec::Value TextOr(std::string_view text, std::string_view otherwise) {
   return text.empty() ? otherwise : text;
 }
 
-/// A count of the status; one that nobody has made yet is not 0.
+/// Returns a count of the status. A count that does not exist yet is shown as unknown, not as 0.
 codec::Value CountOf(const codec::Value& range, std::string_view field) {
   const codec::Value* count = FindAt(range, "status", field);
   return count == nullptr ? codec::Value(kUnknown) : *count;
@@ -119,7 +115,8 @@ codec::Value BoolText(const codec::Value& object, std::string_view field) {
   return BoolAt(object, "spec", field) ? "true" : "false";
 }
 
-/// A condition that keeps the range from being of use says more than that it is not ready.
+/// Returns the condition that makes the range unusable, if any, because that says more than "not
+/// ready".
 codec::Value ReadyText(const codec::Value& range) {
   const codec::Value* ready = nullptr;
   const codec::Array& conditions = ArrayAt(range, "status", "conditions");
@@ -129,7 +126,7 @@ codec::Value ReadyText(const codec::Value& range) {
       if (type == "Ready") {
         ready = &condition;
       } else if (StringAt(condition, "status") == "True") {
-        // Of what is drained, whether it is done is worth a word.
+        // For a drained range, the reason says whether draining is complete.
         return type == "Draining" ? TextOr(StringAt(condition, "reason"), type) : type;
       }
     }
@@ -148,17 +145,17 @@ codec::Value PriorityText(const codec::Value& range) {
 
 codec::Value StaticBandText(const codec::Value& range) {
   const codec::Value* band = FindAt(range, "status", "bands", "static");
-  if (band == nullptr) return kNone;
+  if (band == nullptr) return kNoneCell;
   return fmt::format("{}-{}", StringAt(*band, "first"), StringAt(*band, "last"));
 }
 
-/// The cells from Total on, which both kinds of ranges have.
+/// Appends the cells from Total on, which both kinds of ranges have.
 void AppendRangeCells(codec::Array& cells, const codec::Value& range, base::WallTime now) {
   cells.push_back(TextOr(StringAt(range, "status", "total"), kUnknown));
   cells.push_back(CountOf(range, "used"));
   cells.push_back(CountOf(range, "free"));
   cells.push_back(ReadyText(range));
-  cells.push_back(AgeOf(range, now));
+  cells.push_back(AgeCell(range, now));
   cells.push_back(PriorityText(range));
   cells.push_back(CountOf(range, "reserved"));
   cells.push_back(CountOf(range, "cooling"));
@@ -166,20 +163,12 @@ void AppendRangeCells(codec::Array& cells, const codec::Value& range, base::Wall
   cells.push_back(BoolText(range, "disabled"));
 }
 
-/// Who has it, else whom it is kept for.
-codec::Value ServiceText(const codec::Value& object) {
-  const codec::Value* service = FindAt(object, "status", "service");
-  if (service == nullptr) service = FindAt(object, "spec", "reservedFor");
-  if (service == nullptr) return kNone;
-  return fmt::format("{}/{}", StringAt(*service, "namespace"), StringAt(*service, "name"));
-}
-
-codec::Value PortsText(const codec::Value& port) {
+codec::Value PortUsesText(const codec::Value& port) {
   std::vector<std::string> uses;
   for (const codec::Value& use : ArrayAt(port, "status", "ports")) {
     uses.push_back(fmt::format("{}/{}", IntAt(use, "port"), StringAt(use, "protocol")));
   }
-  return TextOr(fmt::format("{}", fmt::join(uses, ",")), kNone);
+  return TextOr(fmt::format("{}", fmt::join(uses, ",")), kNoneCell);
 }
 
 }  // namespace
@@ -187,7 +176,7 @@ codec::Value PortsText(const codec::Value& port) {
 std::span<const Column> IpRangeColumns() { return kIpRangeColumns; }
 
 codec::Array IpRangeCells(const codec::Value& range, base::WallTime now) {
-  codec::Array cells = {NameOf(range), StringAt(range, "spec", "range"),
+  codec::Array cells = {NameCell(range), StringAt(range, "spec", "range"),
                         BoolText(range, "primary")};
   AppendRangeCells(cells, range, now);
   return cells;
@@ -196,7 +185,7 @@ codec::Array IpRangeCells(const codec::Value& range, base::WallTime now) {
 std::span<const Column> NodePortRangeColumns() { return kNodePortRangeColumns; }
 
 codec::Array NodePortRangeCells(const codec::Value& range, base::WallTime now) {
-  codec::Array cells = {NameOf(range), StringAt(range, "spec", "range")};
+  codec::Array cells = {NameCell(range), StringAt(range, "spec", "range")};
   AppendRangeCells(cells, range, now);
   return cells;
 }
@@ -204,15 +193,16 @@ codec::Array NodePortRangeCells(const codec::Value& range, base::WallTime now) {
 std::span<const Column> NodePortColumns() { return kNodePortColumns; }
 
 codec::Array NodePortCells(const codec::Value& port, base::WallTime now) {
-  return {NameOf(port),
+  return {NameCell(port),
           TextOr(StringAt(port, "status", "state"), kUnknown),
-          ServiceText(port),
-          TextOr(StringAt(port, "status", "purpose"), kNone),
-          TextOr(StringAt(port, "spec", "nodePortRangeRef", "name"), kNone),
-          AgeOf(port, now),
-          PortsText(port),
-          TextOr(StringAt(port, "status", "chosen"), kNone),
-          TextOr(StringAt(port, "status", "until"), kNone)};
+          HolderCell(port),
+          TextOr(StringAt(port, "status", "purpose"), kNoneCell),
+          TextOr(StringAt(port, "spec", "nodePortRangeRef", "name"), kNoneCell),
+          SinceCell(port, now),
+          PortUsesText(port),
+          TextOr(StringAt(port, "status", "chosen"), kNoneCell),
+          TextOr(StringAt(port, "status", "until"), kNoneCell),
+          AgeCell(port, now)};
 }
 
 std::span<const Column> ReplicaColumns() { return kReplicaColumns; }
@@ -223,13 +213,15 @@ codec::Array ReplicaCells(const codec::Value& replica, base::WallTime now) {
     if (Text(&gate.value) == "false") off.push_back(gate.key + "=false");
   }
   std::ranges::sort(off);
+  const std::vector<std::string> skew = Texts(ArrayAt(replica, "status", "skew"));
   const std::vector<std::string> can = Texts(ArrayAt(replica, "spec", "capabilities"));
-  return {NameOf(replica),
+  return {NameCell(replica),
           TextOr(StringAt(replica, "spec", "version"), kUnknown),
           TextOr(fmt::format("{}", fmt::join(off, ",")), "all on"),
-          AgeOf(replica, now),
+          TextOr(fmt::format("{}", fmt::join(skew, ",")), kNoneCell),
+          AgeCell(replica, now),
           TextOr(StringAt(replica, "spec", "address"), kUnknown),
-          TextOr(fmt::format("{}", fmt::join(can, ",")), kNone)};
+          TextOr(fmt::format("{}", fmt::join(can, ",")), kNoneCell)};
 }
 
 }  // namespace berth::rules

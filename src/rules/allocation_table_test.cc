@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 
 base::WallTime Now() { return base::WallTime(std::chrono::seconds(1'700'000'000)); }
 
-/// Those of the ordinary form, then those of the wide one.
+/// Returns the names of the columns with this priority: 0 is the ordinary form, 1 the wide one.
 std::vector<std::string> Names(std::string_view kind, int priority) {
   std::vector<std::string> names;
   for (const Column& column : Columns(kind)) {
@@ -50,9 +50,9 @@ TEST(AllocationTable, Columns) {
               ElementsAre("Name", "Range", "Total", "Used", "Free", "Ready", "Age"));
   EXPECT_EQ(Names(kNodePortRange, 1), Names(kIpRange, 1));
   EXPECT_THAT(Names(kNodePort, 0),
-              ElementsAre("Name", "State", "Service", "Purpose", "Range", "Age"));
-  EXPECT_THAT(Names(kNodePort, 1), ElementsAre("Ports", "Chosen", "Until"));
-  EXPECT_THAT(Names(kReplica, 0), ElementsAre("Name", "Version", "Gates", "Age"));
+              ElementsAre("Name", "State", "Service", "Purpose", "Range", "Since"));
+  EXPECT_THAT(Names(kNodePort, 1), ElementsAre("Ports", "Chosen", "Until", "Age"));
+  EXPECT_THAT(Names(kReplica, 0), ElementsAre("Name", "Version", "Gates", "Skew", "Age"));
   EXPECT_THAT(Names(kReplica, 1), ElementsAre("Address", "Capabilities"));
 }
 
@@ -102,25 +102,27 @@ TEST(AllocationTable, NodePorts) {
                 "'spec':{'nodePortRangeRef':{'name':'low'},'reservedFor':{'namespace':'n','name':"
                 "'other'}},'status':{'state':'Allocated','chosen':'Static','service':{'namespace':"
                 "'shop','name':'web'},'purpose':'NodePort','ports':[{'port':53,'protocol':'TCP'},"
-                "{'port':53,'protocol':'UDP'}]}",
+                "{'port':53,'protocol':'UDP'}],'since':'2023-11-14T22:13:18Z'}",
                 "53"),
-            (codec::Array{"53", "Allocated", "shop/web", "NodePort", "low", "5s", "53/TCP,53/UDP",
-                          "Static", "<none>"}));
+            (codec::Array{"53", "Allocated", "shop/web", "NodePort", "low", "2s", "53/TCP,53/UDP",
+                          "Static", "<none>", "5s"}));
   EXPECT_EQ(Row(kNodePort,
                 "'spec':{'reservedFor':{'namespace':'shop','name':'web'}},'status':{'state':"
-                "'Pending','until':'2023-11-14T22:20:00Z'}"),
+                "'Pending','since':'2023-11-14T22:13:15Z','until':'2023-11-14T22:20:00Z'}"),
             (codec::Array{"a", "Pending", "shop/web", "<none>", "<none>", "5s", "<none>", "<none>",
-                          "2023-11-14T22:20:00Z"}));
+                          "2023-11-14T22:20:00Z", "5s"}));
   EXPECT_EQ(Row(kNodePort, "'status':{'state':'Reserved'}")[2], "<none>");
 }
 
 TEST(AllocationTable, Replicas) {
   EXPECT_EQ(Row(kReplica,
                 "'spec':{'version':'v1','gates':{'C':'false','B':'true','A':'false'},"
-                "'capabilities':['x','y'],'address':'127.0.0.1:6443'}"),
-            (codec::Array{"a", "v1", "A=false,C=false", "5s", "127.0.0.1:6443", "x,y"}));
+                "'capabilities':['x','y'],'address':'127.0.0.1:6443'},"
+                "'status':{'skew':['A=false','B=true']}"),
+            (codec::Array{"a", "v1", "A=false,C=false", "A=false,B=true", "5s", "127.0.0.1:6443",
+                          "x,y"}));
   EXPECT_EQ(Row(kReplica, "'spec':{'gates':{'B':'true'}}"),
-            (codec::Array{"a", "<unknown>", "all on", "5s", "<unknown>", "<none>"}));
+            (codec::Array{"a", "<unknown>", "all on", "<none>", "5s", "<unknown>", "<none>"}));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "codec/read.h"
-#include "rules/event.h"
+#include "rules/event_rules.h"
 #include "rules/metadata.h"
 
 namespace berth::rules {
@@ -24,7 +24,8 @@ void RequireText(FieldErrors& errors, const codec::Value& event, std::string_vie
   RequireAtMost(errors, event, field, kMaxShortText);
 }
 
-/// An Event without eventTime is of the old form, which promises no more than its namespace.
+/// Validates an Event without eventTime. It is of the old form, which only requires a matching
+/// namespace.
 void ValidateOldForm(FieldErrors& errors, const codec::Value& event) {
   const std::string_view own = StringAt(event, "metadata", "namespace");
   const std::string_view of_object = StringAt(event, "involvedObject", "namespace");
@@ -102,7 +103,7 @@ FieldErrors ValidateEventUpdate(const codec::Value& event, const codec::Value& o
   if (api == EventApi::kCore) return errors;
   errors.Append(ValidateMetadataUpdate(event, old, FinalizerRule::kCore));
   if (!Same(FindAt(event, "series"), FindAt(old, "series"))) ValidateSeries(errors, event);
-  // `reason` comes twice, as upstream has it.
+  // `reason` is listed twice, as in Kubernetes.
   for (const std::string_view field :
        {"involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp", "count",
         "reason", "type", "eventTime", "action", "related"}) {

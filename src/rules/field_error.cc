@@ -29,14 +29,13 @@ constexpr auto kTypes = std::to_array<TypeText>({
     {"Forbidden", "FieldValueForbidden", false},
     {"Too long", "FieldValueTooLong", false},
     {"Too many", "FieldValueTooMany", true},
-    {"Invalid value", "FieldValueTypeInvalid", true},
     {"Internal error", "InternalError", false},
 });
 
 const TypeText& TextOf(FieldErrorType type) { return kTypes.at(static_cast<size_t>(type)); }
 
-/// Go's encoder writes what HTML would take for markup as escapes. In JSON text these characters
-/// occur only inside strings.
+/// Escapes characters that HTML would take for markup, as Go's encoder does. In JSON text these
+/// characters occur only inside strings.
 std::string EscapeHtml(std::string_view json) {
   std::string out;
   out.reserve(json.size());
@@ -122,13 +121,6 @@ void FieldErrors::TooMany(const Path& path, size_t actual, size_t most) {
        .field = path.text(),
        .value = actual,
        .detail = fmt::format("must have at most {} item{}", most, most == 1 ? "" : "s")});
-}
-
-void FieldErrors::TypeInvalid(const Path& path, codec::Value value, std::string_view detail) {
-  Add({.type = FieldErrorType::kTypeInvalid,
-       .field = path.text(),
-       .value = std::move(value),
-       .detail = std::string(detail)});
 }
 
 void FieldErrors::Internal(const Path& path, std::string_view detail) {

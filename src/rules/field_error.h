@@ -1,7 +1,7 @@
-// What is wrong with an object, field by field, in the words and the order Kubernetes uses: each
-// error becomes one cause of a Status, all together the sentence the user reads.
+// Errors of an object, field by field, in the words and the order that Kubernetes uses. Each error
+// becomes one cause of a Status. All of them together make the sentence that the user reads.
 //
-// Regular types; nothing fails. Threads: like a standard container.
+// These are regular types, and nothing fails. They are as thread-safe as a standard container.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace berth::rules {
 
-/// The place of a field as messages write it: `spec.ports[0].port`, `metadata.annotations[a/b]`.
+/// The path of a field as messages write it: `spec.ports[0].port`, `metadata.annotations[a/b]`.
 class Path {
  public:
   explicit Path(std::string_view root) : text_(root) {}
@@ -40,34 +40,33 @@ enum class FieldErrorType : uint8_t {
   kForbidden,
   kTooLong,
   kTooMany,
-  kTypeInvalid,
   kInternal,
 };
 
-/// `Status.details.causes[].reason`: "FieldValueInvalid" and so on.
+/// Returns the text for `Status.details.causes[].reason`: "FieldValueInvalid" and so on.
 std::string_view CauseReason(FieldErrorType type);
 
-/// A value as Go prints it in such a message: text in quotes, numbers and booleans bare, all else
-/// as JSON.
+/// Formats a value as Go prints it in such a message: text in quotes, numbers and booleans bare,
+/// everything else as JSON.
 std::string PrintValue(const codec::Value& value);
 
 struct FieldError {
   FieldErrorType type = FieldErrorType::kInvalid;
   std::string field;
-  codec::Value value = {};  ///< Printed only by the types that show one.
+  codec::Value value = {};  ///< Printed only by the types that show a value.
   std::string detail = {};
 
-  /// `Invalid value: 0: must be between 1 and 65535, inclusive`: what a cause says.
+  /// Returns the text of a cause: `Invalid value: 0: must be between 1 and 65535, inclusive`.
   std::string Body() const;
 
-  /// The body after the field and a colon.
+  /// Returns the field, a colon and the body.
   std::string ToString() const;
 
   bool operator==(const FieldError&) const = default;
 };
 
-/// More are not kept of one object: a hostile one could otherwise make an answer many times its
-/// size.
+/// The limit of errors kept for one object. Without it a hostile object could cause a response many
+/// times its size.
 inline constexpr size_t kMostFieldErrors = 1000;
 
 class FieldErrors {
@@ -76,16 +75,15 @@ class FieldErrors {
   void Required(const Path& path, std::string_view detail = {});
   void Duplicate(const Path& path, codec::Value value);
   void Invalid(const Path& path, codec::Value value, std::string_view detail);
-  /// The supported values are printed in the order given.
+  /// Prints the supported values in the given order.
   void NotSupported(const Path& path, codec::Value value,
                     std::initializer_list<std::string_view> supported);
   void Forbidden(const Path& path, std::string_view detail);
   void TooLong(const Path& path, size_t bytes);
   void TooMany(const Path& path, size_t actual, size_t most);
-  void TypeInvalid(const Path& path, codec::Value value, std::string_view detail);
   void Internal(const Path& path, std::string_view detail);
 
-  /// One Invalid of the same value for each problem.
+  /// Adds one Invalid with the same value for each problem.
   void InvalidEach(const Path& path, std::string_view value,
                    const std::vector<std::string>& problems);
 
@@ -97,14 +95,14 @@ class FieldErrors {
   std::vector<FieldError>::const_iterator begin() const { return errors_.begin(); }
   std::vector<FieldError>::const_iterator end() const { return errors_.end(); }
 
-  /// All errors in one line: the one, or `[a, b]`; equal ones are said once.
+  /// Returns all errors in one line: the only error, or `[a, b]`. Equal errors appear once.
   std::string Message() const;
 
-  /// Every error, equal ones included.
+  /// Returns every error, including equal ones.
   std::vector<base::Cause> Causes() const;
 
-  /// The 422 for an object: `Service "web" is invalid: ...`. `kind` is the Kind, with ".group" if
-  /// it is not in the core group. Only for a list that is not empty.
+  /// Returns the 422 error for an object: `Service "web" is invalid: ...`. `kind` is the Kind, with
+  /// ".group" if it is not in the core group. The list must not be empty.
   base::Error ToError(std::string_view kind, std::string_view name) const;
 
   bool operator==(const FieldErrors&) const = default;

@@ -9,6 +9,7 @@
 
 #include "base/go_text.h"
 #include "codec/read.h"
+#include "rules/allocated_address.h"
 #include "rules/selector.h"
 
 namespace berth::rules {
@@ -18,10 +19,13 @@ using base::Fail;
 using base::Reason;
 using base::Result;
 
-/// A field a kind can be selected by, and what it is called in the stored form.
+/// A field that a kind can be selected by, and its name in the stored form.
 struct Selectable {
   std::string_view label;
   std::string_view stored;
+  /// Converts a value to the stored form. Returns nullopt if no object can have the value. Null if
+  /// values are stored as they are shown.
+  std::optional<std::string> (*to_stored)(std::string_view) = nullptr;
 };
 
 constexpr auto kServiceFields = std::to_array<Selectable>({
@@ -63,6 +67,16 @@ constexpr auto kNewEventFields = std::to_array<Selectable>({
     {"reportingController", "reportingComponent"},
     {"type", "type"},
 });
+constexpr auto kNodeFields = std::to_array<Selectable>({
+    {"metadata.name", "metadata.name"},
+    {"spec.unschedulable", "spec.unschedulable"},
+});
+/// An address is stored under its text. The name that this view shows is the address as a number.
+constexpr auto kAllocatedAddressFields = std::to_array<Selectable>({
+    {"metadata.name", "metadata.name", AddressOfName},
+    {"metadata.namespace", "metadata.namespace"},
+    {"spec.address", "metadata.name"},
+});
 constexpr auto kDefaultFields = std::to_array<Selectable>({
     {"metadata.name", "metadata.name"},
     {"metadata.namespace", "metadata.namespace"},
@@ -76,16 +90,18 @@ struct KindFields {
 constexpr auto kKinds = std::to_array<KindFields>({
     {"Service", kServiceFields},
     {"Namespace", kNamespaceFields},
+    {"Node", kNodeFields},
     {"Event", kEventFields},
     {"Event.events.k8s.io", kNewEventFields},
+    {"IPAddress.allocation.berth.io", kAllocatedAddressFields},
 });
 
-Result<std::string> StoredField(std::string_view label, std::string_view kind) {
+Result<const Selectable*> FindSelectable(std::string_view label, std::string_view kind) {
   const auto* const own = std::ranges::find(kKinds, kind, &KindFields::kind);
   const bool has_own = own != kKinds.end();
   const std::span<const Selectable> fields = has_own ? own->fields : kDefaultFields;
   const auto field = std::ranges::find(fields, label, &Selectable::label);
-  if (field != fields.end()) return std::string(field->stored);
+  if (field != fields.end()) return &*field;
   if (has_own)
     return Fail(Reason::kBadRequest, fmt::format("field label not supported: {}", label));
   return Fail(Reason::kBadRequest,
@@ -94,7 +110,7 @@ Result<std::string> StoredField(std::string_view label, std::string_view kind) {
                           base::GoQuoted(label)));
 }
 
-/// At commas that no backslash stands before. Sorted, as the reference reads them.
+/// Splits at commas that are not escaped. The terms are sorted, as Kubernetes parses them.
 std::vector<std::string_view> SplitTerms(std::string_view text) {
   std::vector<std::string_view> terms;
   size_t start = 0;
@@ -127,7 +143,7 @@ std::optional<Term> SplitTerm(std::string_view term) {
   return std::nullopt;
 }
 
-/// The bytes of the UTF-8 character at the front, one if it is none.
+/// Returns the bytes of the UTF-8 character at the front, or 1 if it is not a valid character.
 size_t CharacterSize(std::string_view text) {
   const auto first = static_cast<unsigned char>(text.front());
   const size_t size = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -189,9 +205,12 @@ Result<FieldSelector> FieldSelector::Parse(std::string_view text, std::string_vi
         {.field = std::string(term->field), .equal = term->equal, .value = *std::move(value)});
   }
   for (FieldRequirement& requirement : selector.requirements_) {
-    auto stored = StoredField(requirement.field, kind);
-    if (!stored.has_value()) return tl::unexpected(stored.error());
-    requirement.field = *std::move(stored);
+    const auto field = FindSelectable(requirement.field, kind);
+    if (!field.has_value()) return tl::unexpected(field.error());
+    const Selectable& selectable = **field;
+    requirement.field = selectable.stored;
+    if (selectable.to_stored == nullptr) continue;
+    requirement.value = selectable.to_stored(requirement.value).value_or("");
   }
   return selector;
 }
@@ -200,17 +219,6 @@ bool FieldSelector::Matches(const codec::Value& object) const {
   return std::ranges::all_of(requirements_, [&object](const FieldRequirement& requirement) {
     return (SelectableField(object, requirement.field) == requirement.value) == requirement.equal;
   });
-}
-
-FieldSelector FieldSelector::WithValues(
-    std::string_view field,
-    const std::function<std::optional<std::string>(std::string_view)>& replace) const {
-  FieldSelector selector = *this;
-  for (FieldRequirement& requirement : selector.requirements_) {
-    if (requirement.field != field) continue;
-    requirement.value = replace(requirement.value).value_or("");
-  }
-  return selector;
 }
 
 std::optional<std::string_view> FieldSelector::RequiredValue(std::string_view field) const {
@@ -233,6 +241,9 @@ std::string_view SelectableField(const codec::Value& object, std::string_view fi
   if (field == "source") {
     const std::string_view component = StringAt(object, "source", "component");
     return component.empty() ? StringAt(object, "reportingComponent") : component;
+  }
+  if (field == "spec.unschedulable") {
+    return BoolAt(object, "spec", "unschedulable") ? "true" : "false";
   }
   const size_t dot = field.find('.');
   if (dot == std::string_view::npos) return StringAt(object, field);

@@ -1,11 +1,11 @@
 // Field selectors: `metadata.name=a,spec.type!=NodePort`, with `\` before `\`, `,` and `=` inside a
-// value. Which fields there are depends on the kind. Read, written and refused as Kubernetes does.
+// value. The supported fields depend on the kind. They are parsed, printed and refused as
+// Kubernetes does.
 //
-// Immutable once parsed, safe from any thread. Input is bounded as that of label selectors. Errors
-// are BadRequest.
+// A selector is immutable once parsed and safe to use from any thread. The length of the input has
+// the same limit as that of label selectors. Errors are BadRequest.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +18,7 @@ namespace berth::rules {
 
 struct FieldRequirement {
   std::string field;
-  bool equal = true;  ///< `=`; else `!=`
+  bool equal = true;  ///< True for `=`, false for `!=`.
   std::string value;
 
   bool operator==(const FieldRequirement&) const = default;
@@ -29,8 +29,10 @@ class FieldSelector {
   /// Matches everything.
   FieldSelector() = default;
 
-  /// `kind` is the Kind, with ".group" if it is not in the core group ("Event.events.k8s.io"). A
-  /// view's fields are translated to those of the stored form: that is what Matches looks at.
+  /// Parses a selector. `kind` is the Kind, with ".group" if it is not in the core group
+  /// ("Event.events.k8s.io"). Fields of a view, and names that objects have only in that view, are
+  /// translated to those of the stored form, because Matches looks at stored objects. A name that
+  /// no object can have becomes "", which no stored object has.
   static base::Result<FieldSelector> Parse(std::string_view text, std::string_view kind);
 
   bool empty() const { return requirements_.empty(); }
@@ -38,16 +40,12 @@ class FieldSelector {
 
   bool Matches(const codec::Value& object) const;
 
-  /// The same selector for objects whose values of a field have been replaced as `replace` says. A
-  /// value that it replaces by nothing is one that no object has; "" must be one as well.
-  FieldSelector WithValues(
-      std::string_view field,
-      const std::function<std::optional<std::string>(std::string_view)>& replace) const;
-
-  /// The one value a field must have, if the selector says so; for reading a single key.
+  /// Returns the one value that a field must have, or nullopt if the selector does not require one.
+  /// The caller can then read a single key.
   std::optional<std::string_view> RequiredValue(std::string_view field) const;
 
-  /// Canonical; parses to an equal selector (for a kind whose fields need no translation).
+  /// Returns canonical text. It parses to an equal selector (for a kind whose fields need no
+  /// translation).
   std::string ToString() const;
 
   bool operator==(const FieldSelector&) const = default;
@@ -56,7 +54,8 @@ class FieldSelector {
   std::vector<FieldRequirement> requirements_;
 };
 
-/// What a field selector sees of an object: the text of a supported field, "" if it is unset.
+/// Returns the text of a supported field as a field selector sees it. An unset text is "", an unset
+/// bool is "false".
 std::string_view SelectableField(const codec::Value& object, std::string_view field);
 
 }  // namespace berth::rules

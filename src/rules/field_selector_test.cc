@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rules/selector.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -96,18 +96,29 @@ TEST(FieldSelector, RequiredValue) {
   EXPECT_EQ(selector->ToString(), "metadata.name=a,spec.type!=x");
 }
 
-TEST(FieldSelector, WithOtherValues) {
-  const auto selector =
-      FieldSelector::Parse("metadata.name=1,metadata.name!=x,metadata.namespace=1", "Lease");
-  ASSERT_TRUE(selector.has_value());
-  const FieldSelector other = selector->WithValues(
-      "metadata.name", [](std::string_view value) -> std::optional<std::string> {
-        if (value == "1") return "one";
-        return std::nullopt;
-      });
-  EXPECT_EQ(other.ToString(), "metadata.name!=,metadata.name=one,metadata.namespace=1");
-  EXPECT_TRUE(other.Matches(Json("{'metadata':{'name':'one','namespace':'1'}}")));
-  EXPECT_FALSE(other.Matches(Json("{'metadata':{'name':'1','namespace':'1'}}")));
+TEST(FieldSelector, AddressesOfBerthAreFoundByNumberAndByText) {
+  constexpr std::string_view kKind = "IPAddress.allocation.berth.io";
+  const codec::Value stored = Json("{'metadata':{'name':'10.96.0.10'}}");
+  const auto matches = [&](std::string_view text) {
+    const auto selector = FieldSelector::Parse(text, kKind);
+    EXPECT_TRUE(selector.has_value()) << text;
+    return selector && selector->Matches(stored);
+  };
+  EXPECT_TRUE(matches("metadata.name=174063626"));
+  EXPECT_TRUE(matches("spec.address=10.96.0.10"));
+  EXPECT_TRUE(matches("spec.address!=10.96.0.11"));
+  EXPECT_TRUE(matches("metadata.name=174063626,spec.address=10.96.0.10"));
+  EXPECT_FALSE(matches("spec.address=10.96.0.11"));
+  EXPECT_FALSE(matches("spec.address!=10.96.0.10"));
+  EXPECT_FALSE(matches("metadata.name=174063626,spec.address=10.96.0.11"));
+  EXPECT_FALSE(matches("metadata.name=10.96.0.10")) << "the text is no name here";
+  EXPECT_FALSE(matches("spec.address=174063626")) << "the number is no address";
+  EXPECT_FALSE(matches("spec.address="));
+  EXPECT_EQ(FieldSelector::Parse("metadata.name!=x,metadata.name=1", kKind)->ToString(),
+            "metadata.name!=,metadata.name=0.0.0.1");
+  EXPECT_EQ(FieldSelector::Parse("spec.address=10.96.0.10", kKind)->RequiredValue("metadata.name"),
+            "10.96.0.10")
+      << "so one key is read";
 }
 
 RC_GTEST_PROP(FieldSelector, ItsTextMeansTheSame, (const std::vector<std::string>& values)) {

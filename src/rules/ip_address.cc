@@ -16,13 +16,13 @@
 namespace berth::rules {
 namespace {
 
-/// Nothing is added to a generateName, so that it must be an address as well.
+/// No suffix is added to a generateName, so it must be an address too.
 Problems NameIsAddress(std::string_view text, bool /*prefix*/) {
   const auto addr = ip::ParseAddr(text);
   return addr ? Problems() : Problems{addr.error().message};
 }
 
-/// As messages show it: in the words of upstream's struct.
+/// Returns the parent as messages print it: with the field names of Kubernetes' struct.
 codec::Value PrintedParent(const codec::Value& address) {
   const codec::Value* parent = FindAt(address, "spec", "parentRef");
   if (parent == nullptr) return nullptr;
@@ -76,6 +76,12 @@ std::optional<ServiceName> ParentService(const codec::Value& address) {
                             .name = StringAt(*parent, "name")};
   if (service.name_space.empty() || service.name.empty()) return std::nullopt;
   return service;
+}
+
+std::optional<ip::Addr> ReadAddressName(std::string_view name) {
+  const auto address = ip::ParseAddrLoose(name);
+  if (!address || address->leading_zeros || address->v4_mapped) return std::nullopt;
+  return address->addr;
 }
 
 std::string AssumedNotes(const codec::Value& address) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -28,7 +28,7 @@ std::vector<std::string> CreateWith(const std::string& spec) {
   return Lines(ValidateIpAddressCreate(Address("'name':'192.0.2.50'", spec)));
 }
 
-std::vector<std::string> Update(const std::string& spec, const std::string& old_spec) {
+std::vector<std::string> UpdateAddress(const std::string& spec, const std::string& old_spec) {
   const std::string metadata = "'name':'192.0.2.50','resourceVersion':'1'";
   return Lines(ValidateIpAddressUpdate(Address(metadata, spec), Address(metadata, old_spec)));
 }
@@ -75,12 +75,12 @@ TEST(IpAddress, Parent) {
 }
 
 TEST(IpAddress, ParentIsImmutable) {
-  EXPECT_THAT(Update(kWeb, kWeb), IsEmpty());
+  EXPECT_THAT(UpdateAddress(kWeb, kWeb), IsEmpty());
   EXPECT_THAT(
-      Update("'parentRef':{'resource':'services','namespace':'n','name':'other'}", kWeb),
+      UpdateAddress("'parentRef':{'resource':'services','namespace':'n','name':'other'}", kWeb),
       ElementsAre("spec.parentRef: Invalid value: {\"Group\":\"\",\"Resource\":\"services\","
                   "\"Namespace\":\"n\",\"Name\":\"other\"}: field is immutable"));
-  EXPECT_THAT(Update("", kWeb),
+  EXPECT_THAT(UpdateAddress("", kWeb),
               ElementsAre("spec.parentRef: Required value",
                           "spec.parentRef: Invalid value: null: field is immutable"));
 }

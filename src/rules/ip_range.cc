@@ -13,13 +13,13 @@
 namespace berth::rules {
 namespace {
 
-std::optional<ip::Family> FamilyOf(const codec::Value& range) {
+std::optional<ip::Family> FamilyOfRange(const codec::Value& range) {
   const auto loose = ip::ParseCidrLoose(StringAt(range, "spec", "range"));
   if (!loose) return std::nullopt;
   return loose->cidr.family();
 }
 
-void ValidateSpec(FieldErrors& errors, const codec::Value& range) {
+void ValidateIpRangeSpec(FieldErrors& errors, const codec::Value& range) {
   const Path path("spec.range");
   const std::string_view text = StringAt(range, "spec", "range");
   if (text.empty()) {
@@ -27,17 +27,17 @@ void ValidateSpec(FieldErrors& errors, const codec::Value& range) {
   } else {
     errors.InvalidEach(path, text, IpRangeProblems(text));
   }
-  const auto family = FamilyOf(range);
+  const auto family = FamilyOfRange(range);
   ValidateRangeOptions(errors, range, [family](std::string_view entry) {
     return ExcludedAddressProblems(entry, family);
   });
 }
 
-/// The well-known names say a family.
+/// Checks that a well-known name is used for a range of its family.
 void ValidateWellKnown(FieldErrors& errors, const codec::Value& range) {
   const std::string_view name = StringAt(range, "metadata", "name");
   const bool v4 = name == kIpv4RangeName;
-  const auto family = FamilyOf(range);
+  const auto family = FamilyOfRange(range);
   if ((!v4 && name != kIpv6RangeName) || !family) return;
   const ip::Family wanted = v4 ? ip::Family::kV4 : ip::Family::kV6;
   if (family == wanted) return;
@@ -51,7 +51,7 @@ void ValidateWellKnown(FieldErrors& errors, const codec::Value& range) {
 FieldErrors ValidateIpRangeCreate(const codec::Value& range) {
   FieldErrors errors =
       ValidateMetadata(range, Scope::kCluster, NameIsDnsSubdomain, FinalizerRule::kAny);
-  ValidateSpec(errors, range);
+  ValidateIpRangeSpec(errors, range);
   ValidateWellKnown(errors, range);
   return errors;
 }
@@ -59,9 +59,9 @@ FieldErrors ValidateIpRangeCreate(const codec::Value& range) {
 FieldErrors ValidateIpRangeUpdate(const codec::Value& range, const codec::Value& old) {
   FieldErrors errors = ValidateMetadataUpdate(range, old, FinalizerRule::kAny);
   if (Same(FindAt(range, "spec"), FindAt(old, "spec"))) return errors;
-  ValidateSpec(errors, range);
-  const auto family = FamilyOf(range);
-  const auto before = FamilyOf(old);
+  ValidateIpRangeSpec(errors, range);
+  const auto family = FamilyOfRange(range);
+  const auto before = FamilyOfRange(old);
   if (family && before && family != before) {
     errors.Invalid(Path("spec.range"), StringAt(range, "spec", "range"),
                    fmt::format("must stay {}: the IP family of a range cannot be changed; create "

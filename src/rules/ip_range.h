@@ -1,5 +1,6 @@
-// IPRanges of allocation.berth.io: addresses from which Services get their cluster IPs. What
-// depends on other objects (who is primary, what Services have) is not decided here. Pure.
+// IPRanges of allocation.berth.io: addresses from which Services get their cluster IPs. Rules that
+// depend on other objects (which range is primary, which addresses Services have) are not here.
+// Pure.
 #pragma once
 
 #include "codec/value.h"
@@ -8,7 +9,7 @@
 namespace berth::rules {
 
 FieldErrors ValidateIpRangeCreate(const codec::Value& range);
-/// The range may become any other one of the same IP family.
+/// Allows any other range of the same IP family.
 FieldErrors ValidateIpRangeUpdate(const codec::Value& range, const codec::Value& old);
 
 }  // namespace berth::rules

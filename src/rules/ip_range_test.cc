@@ -8,7 +8,7 @@
 #include "codec/read.h"
 #include "rules/node_port_range.h"
 #include "rules/range_spec.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -22,11 +22,11 @@ codec::Value Range(const std::string& spec, const std::string& name = "extra") {
   return Json("{'metadata':{'name':'" + name + "','resourceVersion':'1'},'spec':" + spec + "}");
 }
 
-std::vector<std::string> Create(const std::string& spec, const std::string& name = "extra") {
+std::vector<std::string> CreateRange(const std::string& spec, const std::string& name = "extra") {
   return Lines(ValidateIpRangeCreate(Range(spec, name)));
 }
 
-std::vector<std::string> Update(const std::string& spec, const std::string& old) {
+std::vector<std::string> UpdateRange(const std::string& spec, const std::string& old) {
   return Lines(ValidateIpRangeUpdate(Range(spec), Range(old)));
 }
 
@@ -36,38 +36,40 @@ std::vector<std::string> CreatePorts(const std::string& spec) {
 
 TEST(IpRange, AllThatMayBeSaid) {
   EXPECT_THAT(
-      Create("{'range':'10.1.0.0/16','primary':true,'priority':-5,'staticBand':0,'strict':true,"
-             "'disabled':true,'excluded':['10.1.0.1','10.1.2.0/24','192.0.2.1'],"
-             "'coolDownSeconds':86400}"),
+      CreateRange(
+          "{'range':'10.1.0.0/16','primary':true,'priority':-5,'staticBand':0,'strict':true,"
+          "'disabled':true,'excluded':['10.1.0.1','10.1.2.0/24','192.0.2.1'],"
+          "'coolDownSeconds':86400}"),
       IsEmpty());
-  EXPECT_THAT(Create("{'range':'2001:db8::/64','excluded':['2001:db8::/80']}"), IsEmpty());
+  EXPECT_THAT(CreateRange("{'range':'2001:db8::/64','excluded':['2001:db8::/80']}"), IsEmpty());
 }
 
 TEST(IpRange, TheRangeItself) {
-  EXPECT_THAT(Create("{}"), ElementsAre("spec.range: Required value: the CIDR of the range, (e.g. "
-                                        "10.9.8.0/24 or 2001:db8::/64)"));
-  EXPECT_THAT(Create("{'range':'10.1.0.1/16'}"),
+  EXPECT_THAT(CreateRange("{}"),
+              ElementsAre("spec.range: Required value: the CIDR of the range, (e.g. "
+                          "10.9.8.0/24 or 2001:db8::/64)"));
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.1/16'}"),
               ElementsAre("spec.range: Invalid value: \"10.1.0.1/16\": must not have bits set "
                           "beyond the prefix length; the CIDR that has this address is "
                           "\"10.1.0.0/16\""));
-  EXPECT_THAT(Create("{'range':'10.1.0.0/31'}"),
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.0/31'}"),
               ElementsAre(HasSubstr("spec.range: Invalid value: \"10.1.0.0/31\": a /31 has no")));
-  EXPECT_THAT(Create("{'range':'10.1.0.0/16'}", "Bad_Name"),
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.0/16'}", "Bad_Name"),
               ElementsAre(HasSubstr("metadata.name: Invalid value: \"Bad_Name\"")));
 }
 
 TEST(IpRange, Numbers) {
   EXPECT_THAT(
-      Create("{'range':'10.1.0.0/16','staticBand':-1,'coolDownSeconds':86401}"),
+      CreateRange("{'range':'10.1.0.0/16','staticBand':-1,'coolDownSeconds':86401}"),
       ElementsAre("spec.staticBand: Invalid value: -1: must be greater than or equal to 0",
                   "spec.coolDownSeconds: Invalid value: 86401: must be between 0 and 86400, "
                   "inclusive"));
-  EXPECT_THAT(Create("{'range':'10.1.0.0/16','coolDownSeconds':-1}"), SizeIs(1));
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.0/16','coolDownSeconds':-1}"), SizeIs(1));
 }
 
 TEST(IpRange, Excluded) {
   EXPECT_THAT(
-      Create("{'range':'10.1.0.0/16','excluded':['10.1.0.1','x','2001:db8::1']}"),
+      CreateRange("{'range':'10.1.0.0/16','excluded':['10.1.0.1','x','2001:db8::1']}"),
       ElementsAre(HasSubstr("spec.excluded[1]: Invalid value: \"x\": "),
                   "spec.excluded[2]: Invalid value: \"2001:db8::1\": must be of the IP family of "
                   "spec.range, which is IPv4"));
@@ -85,29 +87,29 @@ TEST(IpRange, ALongListOfExclusionsIsCountedAndNotRead) {
 }
 
 TEST(IpRange, WellKnownNamesSayAFamily) {
-  EXPECT_THAT(Create("{'range':'10.1.0.0/16'}", "allocator.ipv4.k8s.io"), IsEmpty());
-  EXPECT_THAT(Create("{'range':'2001:db8::/64'}", "allocator.ipv6.k8s.io"), IsEmpty());
-  EXPECT_THAT(Create("{'range':'2001:db8::/64'}", "allocator.ipv4.k8s.io"),
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.0/16'}", "allocator.ipv4.k8s.io"), IsEmpty());
+  EXPECT_THAT(CreateRange("{'range':'2001:db8::/64'}", "allocator.ipv6.k8s.io"), IsEmpty());
+  EXPECT_THAT(CreateRange("{'range':'2001:db8::/64'}", "allocator.ipv4.k8s.io"),
               ElementsAre("spec.range: Invalid value: \"2001:db8::/64\": must be IPv4: the name "
                           "allocator.ipv4.k8s.io is that of the IPv4 range of the cluster"));
-  EXPECT_THAT(Create("{'range':'10.1.0.0/16'}", "allocator.ipv6.k8s.io"),
+  EXPECT_THAT(CreateRange("{'range':'10.1.0.0/16'}", "allocator.ipv6.k8s.io"),
               ElementsAre(HasSubstr("must be IPv6: the name allocator.ipv6.k8s.io")));
 }
 
 TEST(IpRange, MayBecomeAnyOtherOfItsFamily) {
-  EXPECT_THAT(Update("{'range':'10.0.0.0/28'}", "{'range':'10.0.0.0/24'}"), IsEmpty());
-  EXPECT_THAT(Update("{'range':'192.168.0.0/24'}", "{'range':'10.0.0.0/24'}"), IsEmpty());
-  EXPECT_THAT(Update("{'range':'2001:db8::/64'}", "{'range':'10.0.0.0/24'}"),
+  EXPECT_THAT(UpdateRange("{'range':'10.0.0.0/28'}", "{'range':'10.0.0.0/24'}"), IsEmpty());
+  EXPECT_THAT(UpdateRange("{'range':'192.168.0.0/24'}", "{'range':'10.0.0.0/24'}"), IsEmpty());
+  EXPECT_THAT(UpdateRange("{'range':'2001:db8::/64'}", "{'range':'10.0.0.0/24'}"),
               ElementsAre("spec.range: Invalid value: \"2001:db8::/64\": must stay IPv4: the IP "
                           "family of a range cannot be changed; create another IPRange for IPv6"));
-  EXPECT_THAT(Update("{'range':'10.0.0.1/24'}", "{'range':'10.0.0.0/24'}"), SizeIs(1));
-  EXPECT_THAT(Update("{'range':'10.0.0.0/24','staticBand':-1}", "{'range':'10.0.0.0/24'}"),
+  EXPECT_THAT(UpdateRange("{'range':'10.0.0.1/24'}", "{'range':'10.0.0.0/24'}"), SizeIs(1));
+  EXPECT_THAT(UpdateRange("{'range':'10.0.0.0/24','staticBand':-1}", "{'range':'10.0.0.0/24'}"),
               SizeIs(1));
 }
 
 TEST(IpRange, WhatIsThereStaysWritable) {
-  // One that today's rules would refuse can still be labelled, and its finalizers removed.
-  EXPECT_THAT(Update("{'range':'10.0.0.0/32'}", "{'range':'10.0.0.0/32'}"), IsEmpty());
+  // A range that today's rules would refuse can still be labelled, and its finalizers removed.
+  EXPECT_THAT(UpdateRange("{'range':'10.0.0.0/32'}", "{'range':'10.0.0.0/32'}"), IsEmpty());
   EXPECT_THAT(Lines(ValidateRangeStatusUpdate(Range("{'range':'x'}"), Range("{'range':'x'}"))),
               IsEmpty());
   codec::Value moved = Range("{'range':'10.0.0.0/24'}");

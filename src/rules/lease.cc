@@ -9,7 +9,7 @@ namespace berth::rules {
 namespace {
 
 void ValidateStrategy(FieldErrors& errors, std::string_view strategy) {
-  // The field's name comes twice, as upstream has it.
+  // The field's name comes twice, as in Kubernetes.
   const Path path("spec.strategy.strategy");
   if (strategy.find('/') != std::string_view::npos) {
     errors.InvalidEach(path, strategy, QualifiedNameProblems(strategy));
@@ -18,7 +18,7 @@ void ValidateStrategy(FieldErrors& errors, std::string_view strategy) {
   }
 }
 
-void ValidateSpec(FieldErrors& errors, const codec::Value& lease) {
+void ValidateLeaseSpec(FieldErrors& errors, const codec::Value& lease) {
   const Path path("spec");
   const codec::Value* duration = FindAt(lease, "spec", "leaseDurationSeconds");
   if (duration != nullptr && duration->AsInt().value_or(0) <= 0) {
@@ -42,13 +42,13 @@ void ValidateSpec(FieldErrors& errors, const codec::Value& lease) {
 FieldErrors ValidateLeaseCreate(const codec::Value& lease) {
   FieldErrors errors =
       ValidateMetadata(lease, Scope::kNamespaced, NameIsDnsSubdomain, FinalizerRule::kAny);
-  ValidateSpec(errors, lease);
+  ValidateLeaseSpec(errors, lease);
   return errors;
 }
 
 FieldErrors ValidateLeaseUpdate(const codec::Value& lease, const codec::Value& old) {
   FieldErrors errors = ValidateMetadataUpdate(lease, old, FinalizerRule::kAny);
-  ValidateSpec(errors, lease);
+  ValidateLeaseSpec(errors, lease);
   return errors;
 }
 

@@ -1,4 +1,5 @@
-// Leases of coordination.k8s.io: durations, transitions, the election strategy. No defaults. Pure.
+// Leases of coordination.k8s.io: durations, transitions, the election strategy. Leases have no
+// defaults. Pure.
 #pragma once
 
 #include "codec/value.h"

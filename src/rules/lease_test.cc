@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -19,30 +19,30 @@ codec::Value WithSpec(const std::string& spec) {
               "}}");
 }
 
-std::vector<std::string> Create(const std::string& spec) {
+std::vector<std::string> CreateLease(const std::string& spec) {
   return Lines(ValidateLeaseCreate(WithSpec(spec)));
 }
 
 TEST(Lease, Spec) {
-  EXPECT_THAT(Create(""), IsEmpty());
-  EXPECT_THAT(Create("'leaseDurationSeconds':1,'leaseTransitions':0,'holderIdentity':'x'"),
+  EXPECT_THAT(CreateLease(""), IsEmpty());
+  EXPECT_THAT(CreateLease("'leaseDurationSeconds':1,'leaseTransitions':0,'holderIdentity':'x'"),
               IsEmpty());
-  EXPECT_THAT(Create("'leaseDurationSeconds':0,'leaseTransitions':-1"),
+  EXPECT_THAT(CreateLease("'leaseDurationSeconds':0,'leaseTransitions':-1"),
               ElementsAre("spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
                           "spec.leaseTransitions: Invalid value: -1: must be greater than or equal "
                           "to 0"));
 }
 
 TEST(Lease, Strategy) {
-  EXPECT_THAT(Create("'strategy':'OldestEmulationVersion','preferredHolder':'h'"), IsEmpty());
-  EXPECT_THAT(Create("'strategy':'a.io/b'"), IsEmpty());
+  EXPECT_THAT(CreateLease("'strategy':'OldestEmulationVersion','preferredHolder':'h'"), IsEmpty());
+  EXPECT_THAT(CreateLease("'strategy':'a.io/b'"), IsEmpty());
   EXPECT_THAT(
-      Create("'strategy':'Newest'"),
+      CreateLease("'strategy':'Newest'"),
       ElementsAre("spec.strategy.strategy: Unsupported value: \"Newest\": supported values: "
                   "\"OldestEmulationVersion\""));
-  EXPECT_THAT(Create("'strategy':'a/b/c'"),
+  EXPECT_THAT(CreateLease("'strategy':'a/b/c'"),
               ElementsAre(HasSubstr("spec.strategy.strategy: Invalid value: \"a/b/c\": a valid")));
-  EXPECT_THAT(Create("'preferredHolder':'h'"),
+  EXPECT_THAT(CreateLease("'preferredHolder':'h'"),
               ElementsAre("spec.preferredHolder: Forbidden: may only be specified if `strategy` is "
                           "defined"));
 }

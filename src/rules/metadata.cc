@@ -20,7 +20,7 @@ constexpr std::string_view kOrphan = "orphan";
 constexpr std::string_view kForeground = "foregroundDeletion";
 constexpr size_t kMaxManager = 128;
 constexpr size_t kMaxSubresource = 256;
-// Each of these errors shows the whole list.
+// A limit, because each of these errors prints the whole list.
 constexpr size_t kMostControllerErrors = 10;
 
 std::string AsciiLower(std::string_view text) {
@@ -51,7 +51,7 @@ struct GroupVersion {
 GroupVersion SplitApiVersion(std::string_view api_version) {
   const size_t slash = api_version.find('/');
   if (slash == std::string_view::npos) return {.group = {}, .version = api_version};
-  // More than one slash is no version at all.
+  // Text with more than one slash has no valid version.
   if (api_version.find('/', slash + 1) != std::string_view::npos) return {};
   return {.group = api_version.substr(0, slash), .version = api_version.substr(slash + 1)};
 }
@@ -108,7 +108,7 @@ FieldErrors ValidateFinalizers(const codec::Value& object, const Path& path) {
   return errors;
 }
 
-// Every write has such entries, so the path to one is made only when there is something to say.
+// Every write has such entries, so the path is built only if there is an error to report.
 void ValidateManagedEntry(FieldErrors& errors, const codec::Value& entry,
                           const std::function<Path(std::string_view)>& at) {
   const std::string_view operation = StringAt(entry, "operation");

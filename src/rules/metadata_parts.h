@@ -1,4 +1,4 @@
-// The parts that metadata's rules for create and for update share. Internal.
+// Parts that the metadata rules for create and for update share. Internal.
 #pragma once
 
 #include "codec/value.h"
@@ -7,7 +7,7 @@
 
 namespace berth::rules {
 
-/// Labels, annotations, owner references.
+/// Checks labels, annotations and owner references.
 FieldErrors ValidateMetadataMaps(const codec::Value& object);
 FieldErrors ValidateManagedEntries(const codec::Value& object);
 void RequireKnownFinalizers(FieldErrors& errors, const codec::Value& object, FinalizerRule rule);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// An object with these members of metadata besides a name and a namespace.
+/// Returns an object with these members of metadata besides a name and a namespace.
 codec::Value With(const std::string& members) {
   return Json("{'metadata':{'name':'a','namespace':'n','resourceVersion':'1'" +
               (members.empty() ? "" : "," + members) + "}}");

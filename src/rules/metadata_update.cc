@@ -15,7 +15,7 @@
 namespace berth::rules {
 namespace {
 
-/// A slice of strings as Go's %#v prints it.
+/// Formats a slice of strings as Go's %#v does.
 std::string GoSyntax(const std::set<std::string>& texts) {
   std::string out = "[]string{";
   for (const std::string& text : texts) {
@@ -39,7 +39,7 @@ void RequireNoNewFinalizers(FieldErrors& errors, const codec::Value& object,
                                GoSyntax(added)));
 }
 
-/// Fields that are strings in Go read the same empty and absent.
+/// Compares fields that are strings in Go, where empty and absent are equal.
 void RequireSameText(FieldErrors& errors, const codec::Value& object, const codec::Value& old,
                      std::string_view field) {
   const std::string_view now = StringAt(object, "metadata", field);
@@ -83,7 +83,7 @@ std::optional<std::string> DropRepeatedOwners(codec::Value& object) {
   if (owners == nullptr) return std::nullopt;
   codec::Array kept;
   std::vector<std::string> repeated;
-  std::set<std::string> seen;  // By their text: comparing each with each would take too long.
+  std::set<std::string> seen;  // By text: comparing each pair would take too long.
   for (codec::Value& owner : *owners) {
     if (seen.insert(codec::WriteJson(owner)).second) {
       kept.push_back(std::move(owner));

@@ -6,8 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace berth::rules {
 namespace {
+
+using base::IsDigit;
 
 constexpr size_t kMaxLabel = 63;
 constexpr size_t kMaxSubdomain = 253;
@@ -35,7 +39,6 @@ constexpr std::string_view kLabelValueMessage =
     "or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLowerAlnum(char c) { return IsLower(c) || IsDigit(c); }
 bool IsAlnum(char c) { return IsLowerAlnum(c) || (c >= 'A' && c <= 'Z'); }
 
@@ -53,7 +56,8 @@ bool IsDnsSubdomain(std::string_view text) {
   }
 }
 
-/// The name part of a label key, which is also what a label value that is not empty looks like.
+/// Returns whether the text is valid as the name part of a label key. A non-empty label value has
+/// the same syntax.
 bool IsLabelName(std::string_view text) {
   return !text.empty() && IsAlnum(text.front()) && IsAlnum(text.back()) &&
          std::ranges::all_of(text,
@@ -76,8 +80,8 @@ void AddPrefixProblems(Problems& problems, std::string_view prefix) {
   }
 }
 
-/// What a name rule sees of a generateName: the dash before the random part is no fault, so an
-/// ending that would be one is replaced by a letter.
+/// Returns the text that a name rule checks for a generateName. A dash before the random part is
+/// valid, so an ending that would be an error is replaced by a letter.
 std::string Masked(std::string_view text, bool prefix) {
   if (!prefix || text.size() < 2 || text.back() != '-') return std::string(text);
   return std::string(text.substr(0, text.size() - 2)) + "a";

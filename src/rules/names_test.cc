@@ -137,7 +137,7 @@ TEST(Names, GeneratedNamesFitALabel) {
   EXPECT_EQ(GeneratedName(std::string(60, 'a'), "bcdfg"), std::string(58, 'a') + "bcdfg");
 }
 
-/// Texts that are often, but not always, names.
+/// Generates texts that are often, but not always, names.
 rc::Gen<std::string> NearlyName() {
   return rc::gen::container<std::string>(
       rc::gen::element('a', 'z', '0', '9', '-', '.', '_', '/', 'A', 'Z', ' ', '\n'));

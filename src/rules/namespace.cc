@@ -13,7 +13,7 @@ namespace berth::rules {
 namespace {
 
 constexpr std::string_view kNameLabel = "kubernetes.io/metadata.name";
-constexpr std::string_view kFinalizer = "kubernetes";
+constexpr std::string_view kNamespaceFinalizer = "kubernetes";
 
 /// Sets the label that selects a namespace by its name, whatever the client sent for it.
 void LabelWithName(codec::Value& object) {
@@ -42,8 +42,8 @@ void PrepareNamespaceCreate(codec::Value& object) {
   LabelWithName(object);
   SetAt(object, {"status"}, codec::Object{{"phase", "Active"}});
   codec::Array finalizers = ArrayAt(object, "spec", "finalizers");
-  if (std::ranges::find(finalizers, codec::Value(kFinalizer)) == finalizers.end()) {
-    finalizers.emplace_back(kFinalizer);
+  if (std::ranges::find(finalizers, codec::Value(kNamespaceFinalizer)) == finalizers.end()) {
+    finalizers.emplace_back(kNamespaceFinalizer);
   }
   SetAt(object, {"spec", "finalizers"}, std::move(finalizers));
 }

@@ -1,4 +1,5 @@
-// Namespaces: what is filled in, what a write through each door may change, what is refused. Pure.
+// Namespaces: default values, the fields that a write through each endpoint may change, and
+// validation. Pure.
 #pragma once
 
 #include "codec/value.h"
@@ -6,14 +7,15 @@
 
 namespace berth::rules {
 
-/// On every decode: the label with the name (once there is a name) and `status.phase`.
+/// Sets the label with the name (if there is a name) and `status.phase`. Called on every decode.
 void DefaultNamespace(codec::Value& object);
 
-/// Create: the finalizer `kubernetes`, a fresh status.
+/// Sets the finalizer `kubernetes` and a new status, for a create.
 void PrepareNamespaceCreate(codec::Value& object);
 
-/// What each door may change: the main one neither finalizers nor status, `status` not the spec,
-/// `finalize` not the status. Each also sets the label with the name.
+/// Restore the fields that a write through each endpoint may not change. The main one may change
+/// neither finalizers nor status, `status` may not change the spec, and `finalize` may not change
+/// the status. Each also sets the label with the name.
 void PrepareNamespaceUpdate(codec::Value& object, const codec::Value& old);
 void PrepareNamespaceStatusUpdate(codec::Value& object, const codec::Value& old);
 void PrepareNamespaceFinalize(codec::Value& object, const codec::Value& old);

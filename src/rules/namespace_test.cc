@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rules/metadata.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {

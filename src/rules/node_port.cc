@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codec/read.h"
+#include "codec/timestamp.h"
 #include "rules/metadata.h"
 #include "rules/reservation.h"
 #include "rules/service_claims.h"
@@ -14,10 +15,10 @@
 namespace berth::rules {
 namespace {
 
-constexpr std::string_view kRangeField = "nodePortRangeRef";
-constexpr RangeTarget kRange{.group = "allocation.berth.io", .kind = "NodePortRange"};
+constexpr std::string_view kPortRangeField = "nodePortRangeRef";
+constexpr RangeTarget kPortRange{.group = "allocation.berth.io", .kind = "NodePortRange"};
 
-/// Nothing is added to a generateName, so that it must be a port as well.
+/// No suffix is added to a generateName, so it must be a port too.
 Problems NameIsPort(std::string_view text, bool /*prefix*/) {
   if (ReadNodePortName(text)) return {};
   return {"must be the number of a port, from 1 to 65535 and without leading 0s, (e.g. 30080)"};
@@ -34,7 +35,7 @@ std::optional<uint16_t> ReadNodePortName(std::string_view name) {
   return port;
 }
 
-void DefaultNodePort(codec::Value& port) { FillRangeReference(port, kRangeField, kRange); }
+void DefaultNodePort(codec::Value& port) { FillRangeReference(port, kPortRangeField, kPortRange); }
 
 void PrepareNodePortCreate(codec::Value& port) {
   SetAt(port, {"status"}, codec::Object{{"state", ReservedStateOf(port)}});
@@ -42,13 +43,13 @@ void PrepareNodePortCreate(codec::Value& port) {
 
 void PrepareNodePortUpdate(codec::Value& port, const codec::Value& old) {
   CopyAt(port, old, {"status"});
-  // Chosen when it was made, so that a manifest need not name it.
-  if (!HasAt(port, "spec", kRangeField)) CopyAt(port, old, {"spec", kRangeField});
+  // The range was chosen at creation, so that a manifest need not name it.
+  if (!HasAt(port, "spec", kPortRangeField)) CopyAt(port, old, {"spec", kPortRangeField});
 }
 
 FieldErrors ValidateNodePortCreate(const codec::Value& port) {
   FieldErrors errors = ValidateMetadata(port, Scope::kCluster, NameIsPort, FinalizerRule::kAny);
-  ValidateRangeReference(errors, port, kRangeField, kRange);
+  ValidateRangeReference(errors, port, kPortRangeField, kPortRange);
   ValidateReservation(errors, port);
   return errors;
 }
@@ -57,11 +58,18 @@ FieldErrors ValidateNodePortUpdate(const codec::Value& port, const codec::Value&
   FieldErrors errors = ValidateMetadataUpdate(port, old, FinalizerRule::kAny);
   const Path spec("spec");
   for (const std::string_view field :
-       {kRangeField, std::string_view("reservedFor"), std::string_view("holdSeconds")}) {
+       {kPortRangeField, std::string_view("reservedFor"), std::string_view("holdSeconds")}) {
     RequireUnchanged(errors, spec.Child(field), FindAt(port, "spec", field),
                      FindAt(old, "spec", field));
   }
   return errors;
+}
+
+void DecorateNodePort(codec::Value& port) {
+  if (HasAt(port, "status", "since")) return;
+  if (const codec::Value* created = FindAt(port, "metadata", "creationTimestamp")) {
+    SetAt(port, {"status", "since"}, codec::Value(*created));
+  }
 }
 
 std::optional<ServiceName> ServiceOfNodePort(const codec::Value& port) {
@@ -83,6 +91,12 @@ std::string NodePortHeldByService(const codec::Value& service) {
       "the Service \"{}/{}\" has this port; to free the port, delete the Service or change it so "
       "that it has another one or none",
       StringAt(service, "metadata", "namespace"), StringAt(service, "metadata", "name"));
+}
+
+std::optional<base::WallTime> PortEnds(const codec::Value& port, std::string_view /*hidden*/) {
+  const std::string_view until = codec::StringAt(port, "status", "until");
+  if (until.empty()) return std::nullopt;
+  return codec::ParseTime(until);
 }
 
 }  // namespace berth::rules

@@ -1,5 +1,5 @@
-// NodePortRanges of allocation.berth.io: ports from which Services get their node ports. What
-// depends on other objects (which ports Services have) is not decided here. Pure.
+// NodePortRanges of allocation.berth.io: ports from which Services get their node ports. Rules that
+// depend on other objects (which ports Services have) are not here. Pure.
 #pragma once
 
 #include "codec/value.h"

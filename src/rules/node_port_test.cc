@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/read.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -22,7 +22,7 @@ codec::Value Port(const std::string& spec, const std::string& name = "30080") {
   return port;
 }
 
-std::vector<std::string> Create(const std::string& spec, const std::string& name = "30080") {
+std::vector<std::string> CreatePort(const std::string& spec, const std::string& name = "30080") {
   return Lines(ValidateNodePortCreate(Port(spec, name)));
 }
 
@@ -33,9 +33,9 @@ TEST(NodePort, IsNamedByItsNumber) {
        {"", "0", "00", "080", "65536", "99999999999", "-1", "+1", "80x", " 80"}) {
     EXPECT_EQ(ReadNodePortName(name), std::nullopt) << name;
   }
-  EXPECT_THAT(Create("{}"), IsEmpty());
+  EXPECT_THAT(CreatePort("{}"), IsEmpty());
   for (const char* name : {"0", "080", "65536", "web"}) {
-    EXPECT_THAT(Create("{}", name),
+    EXPECT_THAT(CreatePort("{}", name),
                 ElementsAre(std::string("metadata.name: Invalid value: \"") + name +
                             "\": must be the number of a port, from 1 to 65535 and without leading "
                             "0s, (e.g. 30080)"));
@@ -43,25 +43,25 @@ TEST(NodePort, IsNamedByItsNumber) {
 }
 
 TEST(NodePort, IsReservedForNobodyOrForAService) {
-  EXPECT_THAT(Create("{'reservedFor':{'namespace':'shop','name':'web'}}"), IsEmpty());
-  EXPECT_THAT(Create("{'reservedFor':{'namespace':'shop','name':'web'},'holdSeconds':86400}"),
+  EXPECT_THAT(CreatePort("{'reservedFor':{'namespace':'shop','name':'web'}}"), IsEmpty());
+  EXPECT_THAT(CreatePort("{'reservedFor':{'namespace':'shop','name':'web'},'holdSeconds':86400}"),
               IsEmpty());
-  EXPECT_THAT(Create("{'reservedFor':{}}"),
+  EXPECT_THAT(CreatePort("{'reservedFor':{}}"),
               ElementsAre("spec.reservedFor.namespace: Required value",
                           "spec.reservedFor.name: Required value"));
-  EXPECT_THAT(Create("{'reservedFor':{'namespace':'a/b','name':'W'}}"),
+  EXPECT_THAT(CreatePort("{'reservedFor':{'namespace':'a/b','name':'W'}}"),
               ElementsAre(HasSubstr("spec.reservedFor.namespace: Invalid value: \"a/b\""),
                           HasSubstr("spec.reservedFor.name: Invalid value: \"W\"")));
 }
 
 TEST(NodePort, AHoldNeedsAnOwnerAndEnds) {
-  EXPECT_THAT(Create("{'holdSeconds':60}"),
+  EXPECT_THAT(CreatePort("{'holdSeconds':60}"),
               ElementsAre("spec.reservedFor: Required value: a hold is for a Service: name it, or "
                           "leave holdSeconds out to reserve without an end"));
   for (const char* seconds : {"0", "-1", "86401"}) {
-    EXPECT_THAT(Create(std::string("{'reservedFor':{'namespace':'shop','name':'web'},"
-                                   "'holdSeconds':") +
-                       seconds + "}"),
+    EXPECT_THAT(CreatePort(std::string("{'reservedFor':{'namespace':'shop','name':'web'},"
+                                       "'holdSeconds':") +
+                           seconds + "}"),
                 ElementsAre(std::string("spec.holdSeconds: Invalid value: ") + seconds +
                             ": must be between 1 and 86400, inclusive"));
   }
@@ -72,9 +72,9 @@ TEST(NodePort, NamesItsRange) {
             Port("{'nodePortRangeRef':{'apiGroup':'allocation.berth.io','kind':'NodePortRange',"
                  "'name':'low'}}"));
   EXPECT_EQ(Port("{}"), Json("{'metadata':{'name':'30080','resourceVersion':'1'},'spec':{}}"));
-  EXPECT_THAT(Create("{'nodePortRangeRef':{'name':'low'}}"), IsEmpty());
+  EXPECT_THAT(CreatePort("{'nodePortRangeRef':{'name':'low'}}"), IsEmpty());
   EXPECT_THAT(
-      Create("{'nodePortRangeRef':{'apiGroup':'v1','kind':'IPRange'}}"),
+      CreatePort("{'nodePortRangeRef':{'apiGroup':'v1','kind':'IPRange'}}"),
       ElementsAre("spec.nodePortRangeRef.apiGroup: Unsupported value: \"v1\": supported values: "
                   "\"allocation.berth.io\"",
                   "spec.nodePortRangeRef.kind: Unsupported value: \"IPRange\": supported values: "
@@ -96,6 +96,17 @@ TEST(NodePort, StatusIsNeverTheClients) {
   SetAt(next, {"status", "state"}, "Free");
   PrepareNodePortUpdate(next, old);
   EXPECT_EQ(next, old);
+}
+
+TEST(NodePort, SaysSinceWhenEvenIfAnOlderVersionWroteIt) {
+  codec::Value port = Json(
+      "{'metadata':{'name':'30080','creationTimestamp':'2026-11-15T04:35:00Z'},"
+      "'status':{'state':'Allocated'}}");
+  DecorateNodePort(port);
+  EXPECT_EQ(StringAt(port, "status", "since"), "2026-11-15T04:35:00Z");
+  SetAt(port, {"status", "since"}, "2026-11-16T00:00:00Z");
+  DecorateNodePort(port);
+  EXPECT_EQ(StringAt(port, "status", "since"), "2026-11-16T00:00:00Z");
 }
 
 TEST(NodePort, SpecStaysAsItIs) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "alloc/layout.h"
 #include "codec/read.h"
 #include "ip/cidr.h"
 #include "rules/metadata.h"
@@ -15,14 +16,14 @@ constexpr std::string_view kUnreadablePorts =
     "must be a port or a range of ports, (e.g. 443 or 30000-32767)";
 constexpr uint32_t kLastPort = 65535;
 
-/// Addresses of IPv6 that Services cannot have: see alloc::LayoutOf. Those that are IPv4 written as
-/// IPv6 are refused by their text.
+/// The IPv6 addresses that Services cannot have: see alloc::LayoutOf. IPv4 addresses written as
+/// IPv6 are refused by their text instead.
 const ip::Cidr& NamelessBlock() {
   static const ip::Cidr block(ip::Addr(ip::Family::kV6, 0), 96);
   return block;
 }
 
-/// Why no Service can get anything of it; empty: some can.
+/// Returns why no Service can get an address of the CIDR, or "" if Services can.
 std::string_view WhyUseless(const ip::Cidr& cidr) {
   const bool v4 = cidr.family() == ip::Family::kV4;
   if (v4 && cidr.prefix_length() == 32) {
@@ -43,7 +44,7 @@ std::string_view WhyUseless(const ip::Cidr& cidr) {
   return {};
 }
 
-/// As ip::CidrProblems, with the CIDR that was probably meant.
+/// Does the same as ip::CidrProblems, but also suggests the CIDR that was probably meant.
 Problems CidrTextProblems(std::string_view text) {
   const auto loose = ip::ParseCidrLoose(text);
   if (loose && loose->host_bits_set && !loose->v4_mapped && !loose->leading_zeros) {
@@ -55,7 +56,7 @@ Problems CidrTextProblems(std::string_view text) {
   return ip::CidrProblems(text);
 }
 
-/// The ends as they are written; larger numbers read as 65536.
+/// The ends as written. Larger numbers read as 65536.
 struct Ends {
   uint32_t first = 0;
   uint32_t last = 0;
@@ -86,7 +87,7 @@ std::optional<Ends> ReadEnds(std::string_view text) {
               .leading_zeros = HasLeadingZero(left) || HasLeadingZero(right)};
 }
 
-/// What is wrong with ports, of a range or excluded from one.
+/// Returns the problems of ports, of a range or excluded from one.
 Problems PortsTextProblems(std::string_view text) {
   const auto ends = ReadEnds(text);
   if (!ends) return {std::string(kUnreadablePorts)};
@@ -199,6 +200,22 @@ void PrepareRangeStatusUpdate(codec::Value& range, const codec::Value& old) {
 
 FieldErrors ValidateRangeStatusUpdate(const codec::Value& range, const codec::Value& old) {
   return ValidateMetadataUpdate(range, old, FinalizerRule::kAny);
+}
+
+FieldErrors ValidateStaticBand(const codec::Value& range) {
+  FieldErrors errors;
+  const codec::Value* band = codec::FindAt(range, "spec", "staticBand");
+  if (band == nullptr) return errors;
+  const std::string_view text = codec::StringAt(range, "spec", "range");
+  const alloc::RangeOptions options{.static_band = band->AsUint().value_or(0)};
+  base::Result<alloc::Layout> layout;
+  if (const auto cidr = ip::ParseCidr(text)) {
+    layout = alloc::LayoutOf(*cidr, options);
+  } else if (const auto ports = ReadPorts(text)) {
+    layout = alloc::LayoutOf(*ports, options);
+  }
+  if (!layout) errors.Invalid(Path("spec.staticBand"), *band, layout.error().message);
+  return errors;
 }
 
 }  // namespace berth::rules

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codec/timestamp.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -48,6 +48,8 @@ TEST(RecordNotes, NothingIsLost) {
       R"('internal.allocation.berth.io/x=y':'','internal.allocation.berth.io/':'nameless')",
       R"('internal.allocation.berth.io/chosen':'by lot')",
       R"('internal.allocation.berth.io/chosen':'')",
+      R"('internal.allocation.berth.io/uid':'c0ffee00-0a3d-5c67-89ab-cdef00ff0180')",
+      R"('internal.allocation.berth.io/uid':'C0FFEE','internal.allocation.berth.io/#x':'y')",
       R"('internal.allocation.berth.io/reserved-for':'','internal.allocation.berth.io/state':'')"};
   for (const std::string& annotations : all) {
     codec::Value object = WithAnnotations(annotations);
@@ -77,12 +79,17 @@ TEST(RecordNotes, TellTheState) {
   EXPECT_EQ(StateOfHidden("state=Free\nstatic"), RecordState::kFree);
   EXPECT_EQ(StateOfHidden("state=Unheard-of"), RecordState::kReserved);
   EXPECT_EQ(StateOfHidden("range=a"), RecordState::kReserved);
+  EXPECT_EQ(StateOfHidden(HiddenIn("'internal.allocation.berth.io/uid':"
+                                   "'c0ffee00-0a3d-5c67-89ab-cdef00ff0180'")),
+            RecordState::kReserved);
 }
 
 TEST(RecordNotes, TellForWhomItIsKept) {
   EXPECT_EQ(ReservedForOfHidden(""), "");
   EXPECT_EQ(ReservedForOfHidden("static"), "");
   EXPECT_EQ(ReservedForOfHidden("static\nrange=r\nreserved-for=shop/web\nsince=x"), "shop/web");
+  EXPECT_EQ(RangeOfHidden("static\nrange=r\nreserved-for=shop/web\nsince=x"), "r");
+  EXPECT_EQ(RangeOfHidden("static\nreserved-for=shop/web"), "");
   EXPECT_EQ(ReservedForOfHidden("reserved-forever=a\nreserved-for=shop/db"), "shop/db");
 }
 
@@ -94,7 +101,9 @@ TEST(RecordNotes, AreReadAsTheyWereWritten) {
       {.state = RecordState::kAllocated,
        .chosen = ChosenBy::kAllocator,
        .range = "blue",
+       .service_uid = "c0ffee00-0a3d-5c67-89ab-cdef00ff0180",
        .reserved_for = "shop/web"},
+      {.state = RecordState::kAllocated, .chosen = ChosenBy::kOwner, .service_uid = "no UUID"},
       {.state = RecordState::kReserved, .range = "a=b\nc\\d"},
       {.state = RecordState::kPending,
        .range = "blue",
@@ -119,10 +128,16 @@ TEST(RecordNotes, AllocatedOnesAreShort) {
   EXPECT_EQ(HiddenOf({.state = RecordState::kAllocated, .chosen = ChosenBy::kOwner}), "static");
   EXPECT_EQ(HiddenOf({.state = RecordState::kAllocated, .chosen = ChosenBy::kAllocator}),
             "dynamic");
+  EXPECT_EQ(HiddenOf({.state = RecordState::kAllocated,
+                      .chosen = ChosenBy::kAllocator,
+                      .service_uid = "c0ffee00-0000-4000-8000-000000000001"})
+                .size(),
+            std::string_view("dynamic\n#").size() + 16);
 }
 
 TEST(RecordNotes, OfAnyTextAreRead) {
-  for (const char* hidden : {"\n", "=", "\\", "a\\", "until=yesterday\nsince=", "hold-seconds=x"}) {
+  for (const char* hidden : {"\n", "=", "\\", "a\\", "until=yesterday\nsince=", "hold-seconds=x",
+                             "#", "#short", "#longer than sixteen bytes"}) {
     const RecordNotes notes = NotesOfHidden(hidden);
     EXPECT_EQ(notes.hold_seconds, 0);
     EXPECT_FALSE(notes.until);

@@ -1,5 +1,5 @@
-// How an address or a port is reserved through allocation.berth.io: for whom, for how long, and of
-// which range. The same for both kinds. Pure.
+// How an address or a port is reserved through allocation.berth.io: for which Service, for how
+// long, and in which range. The rules are the same for both kinds. Pure.
 #pragma once
 
 #include <string_view>
@@ -9,19 +9,20 @@
 
 namespace berth::rules {
 
-/// `spec.reservedFor` and `spec.holdSeconds`.
+/// Checks `spec.reservedFor` and `spec.holdSeconds`.
 void ValidateReservation(FieldErrors& errors, const codec::Value& object);
 
-/// Pending if it is held for a while, Reserved if without an end.
+/// Returns Pending if it is held for a limited time, and Reserved if the reservation has no end.
 std::string_view ReservedStateOf(const codec::Value& object);
 
-/// What a reference to a range refers to.
+/// The type of object that a reference to a range refers to.
 struct RangeTarget {
   std::string_view group;
   std::string_view kind;
 };
 
-/// A reference to a range by its name alone gets group and kind. `field` is a member of `spec`.
+/// Adds group and kind to a reference that has only the name of a range. `field` is a member of
+/// `spec`.
 void FillRangeReference(codec::Value& object, std::string_view field, const RangeTarget& target);
 void ValidateRangeReference(FieldErrors& errors, const codec::Value& object, std::string_view field,
                             const RangeTarget& target);

@@ -44,8 +44,8 @@ constexpr std::string_view kBlank = " \t\r\n";
 
 bool IsOneOf(char c, std::string_view set) { return set.find(c) != std::string_view::npos; }
 
-/// Splits a selector into tokens. A NUL ends a word and, between words, the whole text: that is how
-/// the reference reads it.
+/// Splits a selector into tokens. As in Kubernetes, a NUL ends a word and, between words, the whole
+/// text.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : rest_(text) {}
@@ -101,7 +101,7 @@ class Lexer {
 };
 
 std::optional<int64_t> ToInt(std::string_view text) {
-  // Go takes a plus sign, from_chars does not.
+  // Go accepts a plus sign, but from_chars does not.
   if (text.starts_with('+')) {
     text.remove_prefix(1);
     if (text.starts_with('-')) return std::nullopt;
@@ -116,7 +116,7 @@ std::string Joined(const Problems& problems) {
   return fmt::format("{}", fmt::join(problems, "; "));
 }
 
-/// Everything that is wrong with a requirement whose key has been checked already.
+/// Returns all errors of a requirement whose key has been checked already.
 FieldErrors CheckValues(const Requirement& requirement) {
   FieldErrors errors;
   const Path path("values");
@@ -169,7 +169,8 @@ class Parser {
   }
 
  private:
-  /// `in` and `notin` are operators only where an operator is expected.
+  /// Returns whether the token is a word: `in` and `notin` are operators only where one is
+  /// expected.
   static bool IsWord(const Token& token) {
     return token.kind == TokenKind::kIdentifier || token.kind == TokenKind::kIn ||
            token.kind == TokenKind::kNotIn;
@@ -195,7 +196,7 @@ class Parser {
     const Token key = Consume();
     if (!IsWord(key)) return Unexpected(key, ", expected: identifier");
     if (const Problems problems = QualifiedNameProblems(key.text); !problems.empty()) {
-      // The reference has no path for the key and says so.
+      // Kubernetes has no path for the key, and prints that.
       FieldErrors errors;
       errors.Invalid(Path("<nil>"), key.text, Joined(problems));
       return Fail(Reason::kBadRequest, errors.Message());
@@ -268,12 +269,13 @@ class Parser {
     }
     std::set<std::string> values;
     if (auto parsed = ParseMembers(values); !parsed.has_value()) return parsed;
-    Consume();  // ')': ParseMembers stops nowhere else.
+    Consume();  // It is ')', because ParseMembers stops nowhere else.
     requirement.values.assign(values.begin(), values.end());
     return {};
   }
 
-  /// Up to the closing parenthesis. Nothing before, between or after commas is the empty value.
+  /// Parses up to the closing parenthesis. Empty text before, between or after commas is the empty
+  /// value.
   Result<void> ParseMembers(std::set<std::string>& values) {
     while (true) {
       const Token token = Consume();
@@ -356,7 +358,7 @@ std::string Requirement::ToString() const {
   if (op == Operator::kExists) return key;
   const bool set = op == Operator::kIn || op == Operator::kNotIn;
   std::string list = fmt::format("{}", fmt::join(values, ","));
-  // The empty value alone: "()" would be no value at all, which is refused.
+  // This is the empty value alone. "()" would have no value at all, which is refused.
   if (set && list.empty()) list = ",";
   return fmt::format("{}{}{}{}{}", key, OperatorText(op), set ? "(" : "", list, set ? ")" : "");
 }

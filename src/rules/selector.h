@@ -1,8 +1,8 @@
 // Label selectors: `a=b`, `a!=b`, `a in (b,c)`, `a notin (b)`, `a`, `!a`, `a>1`, `a<1`, joined by
-// commas that mean "and". Read, written and refused exactly as Kubernetes does it.
+// commas that mean "and". They are parsed, printed and refused exactly as Kubernetes does.
 //
-// Immutable once parsed, safe from any thread. Input is bounded: Parse refuses text longer than
-// kMaxSelectorBytes. Errors are BadRequest.
+// A selector is immutable once parsed and safe to use from any thread. Input is bounded: Parse
+// refuses text longer than kMaxSelectorBytes. Errors are BadRequest.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct Requirement {
   Operator op = Operator::kExists;
   std::vector<std::string> values = {};
 
-  /// `value` is that of the label `key`, nothing if there is no such label.
+  /// `value` is that of the label `key`, or nullopt if there is no such label.
   bool Matches(std::optional<std::string_view> value) const;
   std::string ToString() const;
 
@@ -51,14 +51,14 @@ class LabelSelector {
 
   static base::Result<LabelSelector> Parse(std::string_view text);
 
-  /// No condition at all.
+  /// Returns whether the selector has no conditions.
   bool empty() const { return requirements_.empty(); }
   const std::vector<Requirement>& requirements() const { return requirements_; }
 
-  /// By the `metadata.labels` of an object.
+  /// Matches the `metadata.labels` of an object.
   bool Matches(const codec::Value& object) const;
 
-  /// By any other form of labels: `lookup(key)` is std::optional<std::string_view>.
+  /// Matches any other form of labels. `lookup(key)` returns std::optional<std::string_view>.
   template <typename Lookup>
   bool MatchesLookup(const Lookup& lookup) const {
     for (const Requirement& requirement : requirements_) {
@@ -67,7 +67,7 @@ class LabelSelector {
     return true;
   }
 
-  /// Canonical: sorted by key; parses to an equal selector.
+  /// Returns canonical text, sorted by key. It parses to an equal selector.
   std::string ToString() const;
 
   bool operator==(const LabelSelector&) const = default;

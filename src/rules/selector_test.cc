@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {

@@ -26,12 +26,16 @@ bool IsExternallyAccessible(const codec::Value& service) {
          (IsClusterIpType(service) && !ArrayAt(service, "spec", "externalIPs").empty());
 }
 
-bool HasNodePorts(const codec::Value& service) {
-  return IsNodePortType(service) || IsLoadBalancer(service);
-}
+bool HasNodePorts(const codec::Value& service) { return HasNodePorts(ServiceType(service)); }
+
+bool HasNodePorts(std::string_view type) { return type == "NodePort" || type == "LoadBalancer"; }
 
 bool NeedsHealthCheck(const codec::Value& service) {
-  return IsLoadBalancer(service) && StringAt(service, "spec", "externalTrafficPolicy") == "Local";
+  return NeedsHealthCheck(ServiceType(service), StringAt(service, "spec", "externalTrafficPolicy"));
+}
+
+bool NeedsHealthCheck(std::string_view type, std::string_view external_traffic_policy) {
+  return type == "LoadBalancer" && external_traffic_policy == "Local";
 }
 
 bool NeedsNodePorts(const codec::Value& service) {

@@ -1,4 +1,4 @@
-// The parts of a Service's validation, each one group of fields. Internal.
+// The parts of a Service's validation, one for each group of fields. Internal.
 #pragma once
 
 #include <set>
@@ -9,16 +9,17 @@
 
 namespace berth::rules {
 
-/// Each port by itself.
+/// Checks each port by itself.
 void CheckPorts(FieldErrors& errors, const codec::Value& service);
 
-/// Node ports against the type, and ports against each other.
+/// Checks node ports against the type, and ports against each other.
 void CheckPortsTogether(FieldErrors& errors, const codec::Value& service);
 
-/// What an update may not do to addresses and families once they are set.
+/// Checks that an update keeps addresses and families that are set, where it must.
 void CheckAddressesKept(FieldErrors& errors, const codec::Value& service, const codec::Value& old);
 
-/// An address in a field that takes what it always took; a value of the old list is fine.
+/// Checks an address in a field that accepts the loose notations of old versions. A value of the
+/// old list is always valid.
 void CheckAddress(FieldErrors& errors, const Path& path, std::string_view text,
                   const std::set<std::string_view>& old);
 

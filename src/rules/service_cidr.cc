@@ -19,20 +19,21 @@ namespace berth::rules {
 namespace {
 
 constexpr std::string_view kImmutable = "field is immutable";
-constexpr std::string_view kFinalizer = "networking.k8s.io/service-cidr-finalizer";
+constexpr std::string_view kCidrFinalizer = "networking.k8s.io/service-cidr-finalizer";
 constexpr std::string_view kReady = "Ready";
 constexpr std::string_view kTerminating = "Terminating";
 constexpr std::string_view kDefaultName = "kubernetes";
 constexpr std::string_view kKeptByAddresses =
     "There are still IPAddresses referencing the ServiceCIDR, please remove them or create a new "
     "ServiceCIDR";
-constexpr std::string_view kKeptByItsRanges =
-    "The default ServiceCIDR stands for the IPRanges that every cluster has, and stays with them; "
-    "addresses are given out from these as before";
+constexpr std::string_view kBeingReplaced =
+    "The default ServiceCIDR is being replaced: nothing new comes from it as long as another range "
+    "of its family can serve. A server with another --service-cluster-ip-range takes over when no "
+    "Service has an address of it";
 
 const codec::Array& CidrsOf(const codec::Value& cidr) { return ArrayAt(cidr, "spec", "cidrs"); }
 
-std::optional<ip::Family> FamilyOf(const codec::Value& text) {
+std::optional<ip::Family> FamilyOfCidr(const codec::Value& text) {
   const auto parsed = ip::ParseCidrLoose(Text(&text));
   if (!parsed) return std::nullopt;
   return parsed->cidr.family();
@@ -42,7 +43,7 @@ void ValidateCidrs(FieldErrors& errors, const codec::Array& cidrs) {
   const Path path("spec.cidrs");
   if (cidrs.empty()) return errors.Required(path, "at least one CIDR required");
   if (cidrs.size() > 2) {
-    // Upstream shows the whole spec here, as its struct has it.
+    // Kubernetes prints the whole spec here, with the field names of its struct.
     return errors.Invalid(path, codec::Object{{"CIDRs", cidrs}}, "may only hold up to 2 values");
   }
   for (size_t i = 0; i < cidrs.size(); ++i) {
@@ -50,16 +51,16 @@ void ValidateCidrs(FieldErrors& errors, const codec::Array& cidrs) {
     errors.InvalidEach(path.Index(i), text, ip::CidrProblems(text));
   }
   if (cidrs.size() < 2) return;
-  const auto first = FamilyOf(cidrs[0]);
-  if (first && first == FamilyOf(cidrs[1])) {
+  const auto first = FamilyOfCidr(cidrs[0]);
+  if (first && first == FamilyOfCidr(cidrs[1])) {
     errors.Invalid(path, cidrs,
                    "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and "
                    "2001:db8::/64");
   }
 }
 
-/// Without the network address, and the broadcast address of IPv4, nothing may be left. Kubernetes
-/// takes an IPv4 /0 for an empty one.
+/// Returns whether no address is left without the network address and, for IPv4, the broadcast
+/// address. Kubernetes treats an IPv4 /0 as empty.
 bool ServesNothing(std::string_view text) {
   const auto cidr = ip::ParseCidr(text);
   if (!cidr) return false;
@@ -92,7 +93,7 @@ const codec::Value* FindReady(const codec::Value& cidr) {
   return nullptr;
 }
 
-/// Others keep theirs.
+/// Replaces the condition Ready. Other conditions are kept.
 void SetReady(codec::Value& cidr, codec::Value ready) {
   codec::Array conditions = ArrayAt(cidr, "status", "conditions");
   std::erase_if(conditions, [](const codec::Value& condition) {
@@ -105,7 +106,7 @@ void SetReady(codec::Value& cidr, codec::Value ready) {
 void AddFinalizer(codec::Value& cidr) {
   if (HasCidrFinalizer(cidr)) return;
   codec::Array finalizers = ArrayAt(cidr, "metadata", "finalizers");
-  finalizers.emplace_back(kFinalizer);
+  finalizers.emplace_back(kCidrFinalizer);
   SetAt(cidr, {"metadata", "finalizers"}, std::move(finalizers));
 }
 
@@ -132,7 +133,7 @@ void PrepareServiceCidrUpdate(codec::Value& cidr, const codec::Value& old) {
   CopyAt(cidr, old, {"status"});
   if (HasAt(old, "metadata", "deletionTimestamp")) return;
   AddFinalizer(cidr);
-  // One that gets a second CIDR may be able to serve from then on.
+  // A ServiceCIDR that gets a second CIDR may be able to serve from then on.
   const codec::Value* before = FindReady(old);
   if (before == nullptr || CidrsOf(cidr) == CidrsOf(old)) return;
   SetReady(cidr, ReadyCondition(cidr, std::string(StringAt(*before, "lastTransitionTime"))));
@@ -140,13 +141,13 @@ void PrepareServiceCidrUpdate(codec::Value& cidr, const codec::Value& old) {
 
 bool HasCidrFinalizer(const codec::Value& cidr) {
   const codec::Array& finalizers = ArrayAt(cidr, "metadata", "finalizers");
-  return std::find(finalizers.begin(), finalizers.end(), codec::Value(kFinalizer)) !=
+  return std::find(finalizers.begin(), finalizers.end(), codec::Value(kCidrFinalizer)) !=
          finalizers.end();
 }
 
 void RemoveCidrFinalizer(codec::Value& cidr) {
   codec::Array finalizers = ArrayAt(cidr, "metadata", "finalizers");
-  std::erase(finalizers, codec::Value(kFinalizer));
+  std::erase(finalizers, codec::Value(kCidrFinalizer));
   if (finalizers.empty()) {
     EraseAt(cidr, {"metadata", "finalizers"});
   } else {
@@ -155,13 +156,13 @@ void RemoveCidrFinalizer(codec::Value& cidr) {
 }
 
 void SetCidrTerminating(codec::Value& cidr, base::WallTime now) {
-  // What keeps the default one is not what Kubernetes' sentence says.
+  // The default ServiceCIDR is kept for another reason than Kubernetes' message says.
   const bool is_default = StringAt(cidr, "metadata", "name") == kDefaultName;
   SetReady(cidr, codec::Object{{"type", kReady},
                                {"status", "False"},
                                {"lastTransitionTime", codec::FormatTime(now)},
                                {"reason", kTerminating},
-                               {"message", is_default ? kKeptByItsRanges : kKeptByAddresses}});
+                               {"message", is_default ? kBeingReplaced : kKeptByAddresses}});
 }
 
 bool IsCidrTerminating(const codec::Value& cidr) {

@@ -7,7 +7,7 @@
 
 #include "codec/json.h"
 #include "codec/read.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -21,11 +21,11 @@ codec::Value Cidr(const std::string& cidrs) {
   return Json("{'metadata':{'name':'a.b','resourceVersion':'1'},'spec':{'cidrs':[" + cidrs + "]}}");
 }
 
-std::vector<std::string> Create(const std::string& cidrs) {
+std::vector<std::string> CreateCidr(const std::string& cidrs) {
   return Lines(ValidateServiceCidrCreate(Cidr(cidrs)));
 }
 
-std::vector<std::string> Update(const std::string& cidrs, const std::string& old) {
+std::vector<std::string> UpdateCidr(const std::string& cidrs, const std::string& old) {
   return Lines(ValidateServiceCidrUpdate(Cidr(cidrs), Cidr(old)));
 }
 
@@ -33,31 +33,32 @@ constexpr const char* kTwoOfOneFamily =
     "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
 
 TEST(ServiceCidr, OneOfEachFamily) {
-  EXPECT_THAT(Create("'10.0.0.0/24'"), IsEmpty());
-  EXPECT_THAT(Create("'2001:db8::/48','203.0.113.8/31'"), IsEmpty());
-  EXPECT_THAT(Create(""), ElementsAre("spec.cidrs: Required value: at least one CIDR required"));
-  EXPECT_THAT(Create("'10.0.0.0/24','2001:db8::/64','10.1.0.0/24'"),
+  EXPECT_THAT(CreateCidr("'10.0.0.0/24'"), IsEmpty());
+  EXPECT_THAT(CreateCidr("'2001:db8::/48','203.0.113.8/31'"), IsEmpty());
+  EXPECT_THAT(CreateCidr(""),
+              ElementsAre("spec.cidrs: Required value: at least one CIDR required"));
+  EXPECT_THAT(CreateCidr("'10.0.0.0/24','2001:db8::/64','10.1.0.0/24'"),
               ElementsAre("spec.cidrs: Invalid value: {\"CIDRs\":[\"10.0.0.0/24\","
                           "\"2001:db8::/64\",\"10.1.0.0/24\"]}: may only hold up to 2 values"));
   EXPECT_THAT(
-      Create("'10.0.0.0/24','10.1.0.0/24'"),
+      CreateCidr("'10.0.0.0/24','10.1.0.0/24'"),
       ElementsAre(std::string("spec.cidrs: Invalid value: [\"10.0.0.0/24\",\"10.1.0.0/24\"]: ") +
                   kTwoOfOneFamily));
 }
 
 TEST(ServiceCidr, EachIsCanonical) {
-  EXPECT_THAT(Create("'x'"),
+  EXPECT_THAT(CreateCidr("'x'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"x\": must be a valid CIDR value, (e.g. "
                           "10.9.8.0/24 or 2001:db8::/64)"));
-  EXPECT_THAT(Create("'10.0.0.1/24'"),
+  EXPECT_THAT(CreateCidr("'10.0.0.1/24'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"10.0.0.1/24\": must not have bits set "
                           "beyond the prefix length"));
-  EXPECT_THAT(Create("'2001:DB8::/64'"),
+  EXPECT_THAT(CreateCidr("'2001:DB8::/64'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"2001:DB8::/64\": must be in canonical "
                           "form (\"2001:db8::/64\")"));
-  EXPECT_THAT(Create("'10.0.0.0/24','bad'"), ElementsAre(HasSubstr("spec.cidrs[1]: Invalid")));
-  // Two that are bad in themselves can be of one family all the same.
-  EXPECT_THAT(Create("'010.0.0.0/24','10.1.0.0/24'"),
+  EXPECT_THAT(CreateCidr("'10.0.0.0/24','bad'"), ElementsAre(HasSubstr("spec.cidrs[1]: Invalid")));
+  // Two CIDRs that are invalid in themselves can still be of one family.
+  EXPECT_THAT(CreateCidr("'010.0.0.0/24','10.1.0.0/24'"),
               ElementsAre(HasSubstr("spec.cidrs[0]: Invalid value: \"010.0.0.0/24\": must not have "
                                     "leading 0s"),
                           HasSubstr(kTwoOfOneFamily)));
@@ -71,25 +72,25 @@ TEST(ServiceCidr, Name) {
 }
 
 TEST(ServiceCidr, WhatItHasItKeeps) {
-  EXPECT_THAT(Update("'10.0.0.0/24'", "'10.0.0.0/24'"), IsEmpty());
-  EXPECT_THAT(Update("'10.1.0.0/24'", "'10.0.0.0/24'"),
+  EXPECT_THAT(UpdateCidr("'10.0.0.0/24'", "'10.0.0.0/24'"), IsEmpty());
+  EXPECT_THAT(UpdateCidr("'10.1.0.0/24'", "'10.0.0.0/24'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"10.1.0.0/24\": field is immutable"));
-  EXPECT_THAT(Update("", "'10.0.0.0/24'"),
+  EXPECT_THAT(UpdateCidr("", "'10.0.0.0/24'"),
               ElementsAre("spec.cidrs: Invalid value: []: field is immutable"));
-  EXPECT_THAT(Update("'10.0.0.0/24'", "'10.0.0.0/24','2001:db8::/48'"),
+  EXPECT_THAT(UpdateCidr("'10.0.0.0/24'", "'10.0.0.0/24','2001:db8::/48'"),
               ElementsAre("spec.cidrs: Invalid value: [\"10.0.0.0/24\"]: field is immutable"));
-  EXPECT_THAT(Update("'2001:db8::/48','10.0.0.0/24'", "'10.0.0.0/24','2001:db8::/48'"),
+  EXPECT_THAT(UpdateCidr("'2001:db8::/48','10.0.0.0/24'", "'10.0.0.0/24','2001:db8::/48'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"2001:db8::/48\": field is immutable",
                           "spec.cidrs[1]: Invalid value: \"10.0.0.0/24\": field is immutable"));
 }
 
 TEST(ServiceCidr, ASecondFamilyMayBeAdded) {
-  EXPECT_THAT(Update("'10.0.0.0/24','2001:db8::/48'", "'10.0.0.0/24'"), IsEmpty());
-  EXPECT_THAT(Update("'10.0.0.0/24','10.1.0.0/24'", "'10.0.0.0/24'"),
+  EXPECT_THAT(UpdateCidr("'10.0.0.0/24','2001:db8::/48'", "'10.0.0.0/24'"), IsEmpty());
+  EXPECT_THAT(UpdateCidr("'10.0.0.0/24','10.1.0.0/24'", "'10.0.0.0/24'"),
               ElementsAre(HasSubstr(kTwoOfOneFamily)));
-  EXPECT_THAT(Update("'10.0.0.0/24','x'", "'10.0.0.0/24'"),
+  EXPECT_THAT(UpdateCidr("'10.0.0.0/24','x'", "'10.0.0.0/24'"),
               ElementsAre(HasSubstr("spec.cidrs[1]: Invalid value: \"x\"")));
-  EXPECT_THAT(Update("'10.1.0.0/24','2001:db8::/48'", "'10.0.0.0/24'"),
+  EXPECT_THAT(UpdateCidr("'10.1.0.0/24','2001:db8::/48'", "'10.0.0.0/24'"),
               ElementsAre("spec.cidrs[0]: Invalid value: \"10.1.0.0/24\": field is immutable"));
 }
 
@@ -117,7 +118,7 @@ TEST(ServiceCidr, StatusHasItsOwnDoor) {
                                  "'managedFields':[{'manager':'m'}]},"
                                  "'spec':{'cidrs':['10.0.0.0/24']}," +
                                  status + "}"));
-  // Conditions are not looked at, and neither are the ranges.
+  // Neither conditions nor ranges are checked.
   EXPECT_THAT(Lines(ValidateServiceCidrStatusUpdate(Cidr("'x'"), Cidr("'x'"))), IsEmpty());
 }
 
@@ -199,7 +200,8 @@ TEST(ServiceCidr, OthersFinalizersAndConditionsStay) {
   EXPECT_THAT(ReadyOf(cidr), HasSubstr("False Terminating: There are still IPAddresses"));
   codec::SetAt(cidr, {"metadata", "name"}, "kubernetes");
   SetCidrTerminating(cidr, {});
-  EXPECT_THAT(ReadyOf(cidr), HasSubstr("False Terminating: The default ServiceCIDR stands for"));
+  EXPECT_THAT(ReadyOf(cidr),
+              HasSubstr("False Terminating: The default ServiceCIDR is being replaced"));
 }
 
 }  // namespace

@@ -13,13 +13,13 @@ namespace {
 
 constexpr int64_t kMostPort = 65535;
 
-/// Stands for the health check among service ports and their indexes: after all of them.
+/// Stands for the health check among service ports and their indexes. It sorts after all of them.
 constexpr int64_t kHealthCheck = std::numeric_limits<int64_t>::max();
 constexpr size_t kNoIndex = std::numeric_limits<size_t>::max();
 
-/// A place for a number. Ordered by number, then by service port, then as in the list.
+/// A place for a number. Ordered by number, then by service port, then by position in the list.
 struct Use {
-  int64_t number;  // 0: to be chosen.
+  int64_t number;  // 0 means that it is to be chosen.
   int64_t service_port;
   size_t index;
   bool joined = false;  // It was 0, and became that of its service port.
@@ -27,7 +27,7 @@ struct Use {
   auto operator<=>(const Use&) const = default;
 };
 
-/// Where the Service has numbers, or needs them, in the order of the list.
+/// Returns the places where the Service has numbers or needs them, in the order of the list.
 std::vector<Use> UsesOf(const codec::Value& service) {
   std::vector<Use> uses;
   if (HasNodePorts(service)) {
@@ -45,7 +45,7 @@ std::vector<Use> UsesOf(const codec::Value& service) {
   return uses;
 }
 
-/// The numbers that are there, in order.
+/// Returns the numbers that are set, in order.
 std::vector<Use> SortedNumbers(const codec::Value& service) {
   std::vector<Use> uses = UsesOf(service);
   std::erase_if(uses, [](const Use& use) { return use.number == 0; });
@@ -57,7 +57,7 @@ bool HasNumber(std::span<const Use> sorted, int64_t number) {
   return std::ranges::binary_search(sorted, number, {}, &Use::number);
 }
 
-/// Those of `held` that `kept` lacks; both in order.
+/// Returns the ports of `held` that `kept` lacks. Both are in order.
 std::vector<uint16_t> PortsOf(std::span<const Use> held, std::span<const Use> kept) {
   std::vector<uint16_t> ports;
   for (const Use& use : held) {
@@ -68,7 +68,7 @@ std::vector<uint16_t> PortsOf(std::span<const Use> held, std::span<const Use> ke
   return ports;
 }
 
-/// Cuts off the front as far as it agrees in one field.
+/// Cuts off the front of `rest` as far as its elements agree in one field.
 std::span<Use> TakeRun(std::span<Use>& rest, int64_t Use::* field) {
   size_t length = 0;
   while (length < rest.size() && rest[length].*field == rest[0].*field) ++length;
@@ -77,7 +77,8 @@ std::span<Use> TakeRun(std::span<Use>& rest, int64_t Use::* field) {
   return run;
 }
 
-/// The node ports of one write. Protocols of one service port share a number; nothing else does.
+/// Decides the node ports of one write. Protocols of one service port share a number; nothing else
+/// does.
 class PortRules {
  public:
   PortRules(const codec::Value& service, const codec::Value* old, ServiceClaims& claims)
@@ -98,14 +99,15 @@ class PortRules {
   }
 
  private:
-  /// Where one number is used by several service ports, as other servers allowed it, each keeps it;
-  /// but a further protocol could meet itself there.
+  /// Returns whether several service ports used one number, which other servers allowed. Each of
+  /// them keeps the number. But a further protocol must not join it, because it could conflict with
+  /// itself there.
   bool WasSharedWidely(int64_t number) const {
     const auto had = std::ranges::equal_range(old_, number, {}, &Use::number);
     return !had.empty() && had.front().service_port != had.back().service_port;
   }
 
-  /// All of one service port: those without a number take the first one given.
+  /// Processes all uses of one service port: those without a number take the first given one.
   void Share(std::span<Use> uses) const {
     const auto given = std::ranges::find_if(
         uses, [this](const Use& use) { return use.number != 0 && !WasSharedWidely(use.number); });
@@ -118,13 +120,14 @@ class PortRules {
     }
   }
 
-  /// Whether the number was used for the same thing before.
+  /// Returns whether the number was used for the same service port before.
   bool Had(const Use& use) const {
     const auto key = [](const Use& one) { return std::pair(one.number, one.service_port); };
     return std::ranges::binary_search(old_, key(use), {}, key);
   }
 
-  /// All of one number. Of several service ports those have it that had it, or else the first.
+  /// Processes all uses of one number. If several service ports use it, those that had it keep it,
+  /// or else the first one gets it.
   void Claim(std::span<Use> uses) {
     const int64_t number = uses.front().number;
     const bool had = HasNumber(old_, number);
@@ -161,8 +164,12 @@ class PortRules {
   ServiceClaims& claims_;
 };
 
+bool HasAddresses(std::string_view type, std::string_view cluster_ip) {
+  return type != "ExternalName" && cluster_ip != "None";
+}
+
 bool HasAddresses(const codec::Value& service) {
-  return !IsExternalName(service) && !IsHeadless(service);
+  return HasAddresses(ServiceType(service), StringAt(service, "spec", "clusterIP"));
 }
 
 void AddAddress(std::vector<ip::Addr>& addresses, std::string_view text) {
@@ -172,14 +179,27 @@ void AddAddress(std::vector<ip::Addr>& addresses, std::string_view text) {
   }
 }
 
-std::vector<ip::Addr> AddressesOf(const codec::Value& service) {
+std::vector<ip::Addr> AddressesOf(const HoldingFields& fields) {
   std::vector<ip::Addr> addresses;
-  if (!HasAddresses(service)) return addresses;
-  const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
-  for (const codec::Value& ip : ips) AddAddress(addresses, Text(&ip));
-  // The oldest versions wrote the singular alone.
-  if (ips.empty()) AddAddress(addresses, StringAt(service, "spec", "clusterIP"));
+  if (!HasAddresses(fields.type, fields.cluster_ip)) return addresses;
+  for (const std::string_view address : fields.cluster_ips) AddAddress(addresses, address);
+  // The oldest versions wrote only the singular field.
+  if (fields.cluster_ips.empty()) AddAddress(addresses, fields.cluster_ip);
   return addresses;
+}
+
+/// Reads the fields that say which addresses a Service holds.
+HoldingFields AddressFields(const codec::Value& service) {
+  HoldingFields fields{.type = ServiceType(service),
+                       .cluster_ip = StringAt(service, "spec", "clusterIP")};
+  const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
+  fields.cluster_ips.reserve(ips.size());
+  for (const codec::Value& ip : ips) fields.cluster_ips.push_back(Text(&ip));
+  return fields;
+}
+
+std::vector<ip::Addr> AddressesOf(const codec::Value& service) {
+  return AddressesOf(AddressFields(service));
 }
 
 ip::Family FamilyNamed(std::string_view text) {
@@ -212,7 +232,29 @@ void SetNodePort(codec::Value& service, size_t port, int64_t number) {
 }  // namespace
 
 Holdings HoldingsOf(const codec::Value& service) {
-  return {.addresses = AddressesOf(service), .ports = PortsOf(SortedNumbers(service), {})};
+  HoldingFields fields = AddressFields(service);
+  fields.external_traffic_policy = StringAt(service, "spec", "externalTrafficPolicy");
+  fields.health_check_node_port = IntAt(service, "spec", "healthCheckNodePort");
+  const codec::Array& ports = ArrayAt(service, "spec", "ports");
+  fields.node_ports.reserve(ports.size());
+  for (const codec::Value& port : ports) fields.node_ports.push_back(IntAt(port, "nodePort"));
+  return HoldingsOf(fields);
+}
+
+Holdings HoldingsOf(const HoldingFields& fields) {
+  Holdings holdings{.addresses = AddressesOf(fields), .ports = {}};
+  const auto add = [&holdings](int64_t number) {
+    if (number < 1 || number > kMostPort) return;
+    holdings.ports.push_back(static_cast<uint16_t>(number));
+  };
+  if (HasNodePorts(fields.type)) std::ranges::for_each(fields.node_ports, add);
+  if (NeedsHealthCheck(fields.type, fields.external_traffic_policy)) {
+    add(fields.health_check_node_port);
+  }
+  std::ranges::sort(holdings.ports);
+  const auto repeated = std::ranges::unique(holdings.ports);
+  holdings.ports.erase(repeated.begin(), repeated.end());
+  return holdings;
 }
 
 ServiceClaims ClaimsOf(const codec::Value& service, const codec::Value* old) {
@@ -225,12 +267,6 @@ ServiceClaims ClaimsOf(const codec::Value& service, const codec::Value* old) {
     for (const ip::Addr& kept : AddressesOf(service)) std::erase(claims.gives.addresses, kept);
   }
   PortRules(service, old, claims).Run();
-  return claims;
-}
-
-ServiceClaims ClaimsOfRemoved(const codec::Value& old) {
-  ServiceClaims claims;
-  claims.gives = HoldingsOf(old);
   return claims;
 }
 

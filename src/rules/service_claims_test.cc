@@ -12,21 +12,21 @@
 #include "codec/read.h"
 #include "rules/service_defaults.h"
 #include "rules/service_validation.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
 
-constexpr std::array kDual = {ip::Family::kV4, ip::Family::kV6};
+constexpr std::array kBothFamilies = {ip::Family::kV4, ip::Family::kV6};
 
-codec::Value Spec(const std::string& members) {
+codec::Value StoredSpec(const std::string& members) {
   return Json("{'metadata':{'name':'a','namespace':'n','resourceVersion':'1'},'spec':{" + members +
               "}}");
 }
 
-/// "+10.0.0.1 +ip6 +30080@0 +port@1,2 +30090@hc": what is taken, by value or any, and where;
-/// "!30080@1" what the Service is in its own way with; "=30080@2": what is shared;
-/// "-30080": what is given back.
+/// Formats claims as words: "+10.0.0.1 +ip6 +30080@0 +port@1,2 +30090@hc" for what is taken, by
+/// value or any, and where; "!30080@1" for a conflict within the Service; "=30080@2" for what is
+/// shared; "-30080" for what is released.
 std::string Short(const ServiceClaims& claims) {
   std::vector<std::string> words;
   for (const AddressClaim& claim : claims.addresses) {
@@ -47,31 +47,38 @@ std::string Short(const ServiceClaims& claims) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+/// Formats what a Service holds, in the words for what is released.
+std::string Held(const codec::Value& service) {
+  ServiceClaims claims;
+  claims.gives = HoldingsOf(service);
+  return Short(claims);
+}
+
 std::string Refusal(const FieldErrors& errors) { return "E: " + errors.begin()->ToString(); }
 
-/// What a create of this spec would take, or the first error.
+/// Returns what a create of this spec would take, or the first error.
 std::string Created(const std::string& members) {
-  codec::Value service = Spec(members);
+  codec::Value service = StoredSpec(members);
   DefaultService(service);
   SyncClusterIps(service, nullptr);
-  if (auto errors = InitServiceFamilies(service, nullptr, kDual); !errors.empty()) {
+  if (auto errors = InitServiceFamilies(service, nullptr, kBothFamilies); !errors.empty()) {
     return Refusal(errors);
   }
   if (auto errors = ValidateServiceCreate(service); !errors.empty()) return Refusal(errors);
   return Short(ClaimsOf(service, nullptr));
 }
 
-/// Likewise for an update of a Service that was stored as `before`.
+/// Does the same for an update of a Service that was stored as `before`.
 std::string Updated(const std::string& before, const std::string& members) {
-  codec::Value old = Spec(before);
+  codec::Value old = StoredSpec(before);
   DefaultService(old);
-  DecorateService(old, kDual);
-  codec::Value service = Spec(members);
+  DecorateService(old, kBothFamilies);
+  codec::Value service = StoredSpec(members);
   DefaultService(service);
   CarryAllocated(service, old);
   SyncClusterIps(service, &old);
   PrepareServiceUpdate(service, old);
-  if (auto errors = InitServiceFamilies(service, &old, kDual); !errors.empty()) {
+  if (auto errors = InitServiceFamilies(service, &old, kBothFamilies); !errors.empty()) {
     return Refusal(errors);
   }
   if (auto errors = ValidateServiceUpdate(service, old); !errors.empty()) return Refusal(errors);
@@ -85,11 +92,11 @@ std::string ClusterIp(const std::string& ips) {
 std::string Ports(const std::string& list) { return "'ports':[" + list + "]"; }
 
 const std::string kPort = Ports("{'port':80}");
-const std::string kNodePort = "'type':'NodePort',";
+const std::string kNodePortType = "'type':'NodePort',";
 const std::string kLb = "'type':'LoadBalancer',";
 const std::string kLbNone = kLb + "'allocateLoadBalancerNodePorts':false,";
 const std::string kLocal = kLb + "'externalTrafficPolicy':'Local',";
-const std::string kName = "'type':'ExternalName','externalName':'a.b',";
+const std::string kExternalName = "'type':'ExternalName','externalName':'a.b',";
 
 TEST(Holdings, AreWhatTheTypeCanHold) {
   const std::string ports = Ports(
@@ -100,14 +107,14 @@ TEST(Holdings, AreWhatTheTypeCanHold) {
       "'externalTrafficPolicy':'Local','healthCheckNodePort':29999," +
       ports;
   const auto held = [&](const std::string& type) {
-    return Short(ClaimsOfRemoved(Spec("'type':'" + type + "'," + rest)));
+    return Held(StoredSpec("'type':'" + type + "'," + rest));
   };
   EXPECT_EQ(held("ClusterIP"), "-10.0.0.1 -fd00::1");
   EXPECT_EQ(held("NodePort"), "-10.0.0.1 -fd00::1 -30000 -30001");
   EXPECT_EQ(held("LoadBalancer"), "-10.0.0.1 -fd00::1 -29999 -30000 -30001");
   EXPECT_EQ(held("ExternalName"), "");
-  EXPECT_EQ(Short(ClaimsOfRemoved(Spec("'clusterIP':'10.0.0.1'"))), "-10.0.0.1");
-  EXPECT_EQ(Short(ClaimsOfRemoved(Spec("'clusterIP':'None','clusterIPs':['None']"))), "");
+  EXPECT_EQ(Held(StoredSpec("'clusterIP':'10.0.0.1'")), "-10.0.0.1");
+  EXPECT_EQ(Held(StoredSpec("'clusterIP':'None','clusterIPs':['None']")), "");
 }
 
 TEST(Holdings, AreNotWhatCannotBeRead) {
@@ -118,12 +125,11 @@ TEST(Holdings, AreNotWhatCannotBeRead) {
         "'type':'NodePort','ports':[{'nodePort':'30000'},{'nodePort':1e300},7,null]",
         "'type':'NodePort','ports':[{'nodePort':18446744073709551615}]",
         "'type':'NodePort','ports':{}", "'type':['NodePort']"}) {
-    EXPECT_EQ(HoldingsOf(Spec(spec)), nothing) << spec;
+    EXPECT_EQ(HoldingsOf(StoredSpec(spec)), nothing) << spec;
   }
   EXPECT_EQ(HoldingsOf(Json("{}")), nothing);
   EXPECT_EQ(HoldingsOf(Json("7")), nothing);
-  EXPECT_EQ(Short(ClaimsOfRemoved(Spec("'clusterIPs':['010.0.0.1','10.0.0.1','::ffff:a00:1']"))),
-            "-10.0.0.1");
+  EXPECT_EQ(Held(StoredSpec("'clusterIPs':['010.0.0.1','10.0.0.1','::ffff:a00:1']")), "-10.0.0.1");
 }
 
 std::string Joined(const std::vector<std::string>& members) {
@@ -141,9 +147,9 @@ TEST(Claims, OfACreate) {
            Row(Joined({dual, "'clusterIP':'FD00::9',", kPort}), "+fd00::9@0 +ip4@1"),
            Row(Joined({dual, ClusterIp("10.0.0.9','fd00::9"), kPort}), "+10.0.0.9@0 +fd00::9@1"),
            Row("'clusterIP':'None'," + kPort, ""),
-           Row(kName + kPort, ""),
-           Row(kName + Ports("{'port':80,'nodePort':30000}"), ""),
-           Row(kNodePort + kPort, "+ip4@0 +port@0"),
+           Row(kExternalName + kPort, ""),
+           Row(kExternalName + Ports("{'port':80,'nodePort':30000}"), ""),
+           Row(kNodePortType + kPort, "+ip4@0 +port@0"),
            Row(kLocal + kPort, "+ip4@0 +port@0 +port@hc"),
            Row(Joined({kLocal, "'healthCheckNodePort':30001,", kPort}), "+ip4@0 +30001@hc +port@0"),
        }) {
@@ -151,7 +157,8 @@ TEST(Claims, OfACreate) {
   }
 }
 
-/// One Service of type NodePort or LoadBalancer with ports a, b, c written as "80/TCP", "80/UDP=1".
+/// Returns the ports a, b, c of a Service of type NodePort or LoadBalancer, written as "80/TCP",
+/// "80/UDP=1".
 std::string Listed(const std::vector<std::string>& ports) {
   std::string list;
   for (size_t i = 0; i < ports.size(); ++i) {
@@ -166,7 +173,7 @@ std::string Listed(const std::vector<std::string>& ports) {
   return Ports(list);
 }
 
-/// On create, and when a ClusterIP Service becomes one: the same rules.
+/// Checks that a create, and an update of a ClusterIP Service to this type, follow the same rules.
 std::string PortsClaimed(const std::string& type, const std::vector<std::string>& ports) {
   const std::string ip = ClusterIp("10.0.0.1");
   std::string created = Created(ip + type + Listed(ports));
@@ -181,7 +188,7 @@ std::string PortsClaimed(const std::string& type, const std::vector<std::string>
 
 TEST(Claims, OfNodePorts) {
   const std::string duplicate = "E: spec.ports[1].nodePort: Duplicate value: 30001";
-  for (const std::string& type : {kNodePort, kLb}) {
+  for (const std::string& type : {kNodePortType, kLb}) {
     const auto claimed = [&](const std::vector<std::string>& ports) {
       return PortsClaimed(type, ports);
     };
@@ -222,13 +229,13 @@ TEST(Claims, HealthCheckComesAfterNodePorts) {
             "!30001@hc");
 }
 
-/// The matrix of allocateLoadBalancerNodePorts. The port is 80, and was 30001 if it had one.
+/// The matrix of allocateLoadBalancerNodePorts. The port is 80, with node port 30001 if it had one.
 TEST(Claims, NodePortsOfLoadBalancersOnUpdate) {
   const std::string ip = ClusterIp("10.0.0.1");
   const std::string had = ip + kLb + Listed({"80/TCP=30001"});
   const std::string had_not = ip + kLbNone + Listed({"80/TCP"});
   const std::string had_anyway = ip + kLbNone + Listed({"80/TCP=30001"});
-  const std::string node_port = ip + kNodePort + Listed({"80/TCP=30001"});
+  const std::string node_port = ip + kNodePortType + Listed({"80/TCP=30001"});
   const std::string omitted = Listed({"80/TCP"});
   const std::string sent = Listed({"80/TCP=30001"});
   EXPECT_EQ(Updated(had, ip + kLbNone + omitted), "-30001");
@@ -244,12 +251,12 @@ TEST(Claims, NodePortsOfLoadBalancersOnUpdate) {
   EXPECT_EQ(Updated(node_port, ip + kLbNone + omitted), "-30001");
   EXPECT_EQ(Updated(node_port, ip + kLbNone + sent), "");
   EXPECT_EQ(Updated(node_port, ip + kLb + omitted), "");
-  EXPECT_EQ(Updated(had, ip + kNodePort + omitted), "");
+  EXPECT_EQ(Updated(had, ip + kNodePortType + omitted), "");
   for (const std::string& ports : {omitted, sent}) {
     EXPECT_EQ(Updated(had, ip + ports), "-30001");
-    EXPECT_EQ(Updated(had, Joined({ip, kName, ports})), "-10.0.0.1 -30001");
+    EXPECT_EQ(Updated(had, Joined({ip, kExternalName, ports})), "-10.0.0.1 -30001");
   }
-  EXPECT_EQ(Short(ClaimsOfRemoved(Spec(had_anyway))), "-10.0.0.1 -30001");
+  EXPECT_EQ(Held(StoredSpec(had_anyway)), "-10.0.0.1 -30001");
 }
 
 TEST(Claims, HealthCheckPortOnUpdate) {
@@ -265,7 +272,7 @@ TEST(Claims, HealthCheckPortOnUpdate) {
   EXPECT_EQ(Updated(local, ip + kLocal + port), "");
   EXPECT_EQ(Updated(local, ip + kLocal + "'healthCheckNodePort':30008," + port),
             "E: spec.healthCheckNodePort: Forbidden: field is immutable");
-  EXPECT_EQ(Updated(local, ip + kNodePort + port), "-30009");
+  EXPECT_EQ(Updated(local, ip + kNodePortType + port), "-30009");
   EXPECT_EQ(Updated(local, ip + kLb + Listed({"80/TCP=30009"})), "-30001")
       << "the number stays with the Service, for something else";
 }
@@ -276,17 +283,17 @@ TEST(Claims, OfTypeTransitions) {
   const std::vector<std::string> old = {
       ip + kPort,
       "'clusterIP':'None'," + kPort,
-      ip + kNodePort + port,
+      ip + kNodePortType + port,
       ip + kLocal + "'healthCheckNodePort':30009," + port,
-      kName + kPort,
+      kExternalName + kPort,
   };
-  // As a client sends them again, without what it was given.
+  // A client sends them again, without the allocated values.
   const std::vector<std::string> now = {
       Listed({"80/TCP"}),
       "'clusterIP':'None'," + Listed({"80/TCP"}),
-      kNodePort + Listed({"80/TCP"}),
+      kNodePortType + Listed({"80/TCP"}),
       kLocal + Listed({"80/TCP"}),
-      kName + Listed({"80/TCP"}),
+      kExternalName + Listed({"80/TCP"}),
   };
   const std::string to_none =
       "E: spec.clusterIPs[0]: Invalid value: [\"None\"]: may not change once set";
@@ -308,7 +315,8 @@ TEST(Claims, OfTypeTransitions) {
   }
 }
 
-/// Carried over: a load balancer with a health check, node ports p:30093 q:30076, check 30118.
+/// Values are carried over for a load balancer with a health check: node ports p:30093 q:30076,
+/// health check 30118.
 TEST(Claims, OfAnUpdateThatLeavesOutWhatWasAllocated) {
   const auto ports = [](const std::string& p, const std::string& q) {
     const auto number = [](const std::string& text) {
@@ -341,7 +349,7 @@ TEST(Claims, OfAnUpdateThatLeavesOutWhatWasAllocated) {
 TEST(Claims, ServicePortsShareOnUpdateAsOnCreate) {
   const auto updated = [](const std::vector<std::string>& old,
                           const std::vector<std::string>& now) {
-    const std::string ip = ClusterIp("10.0.0.1") + kNodePort;
+    const std::string ip = ClusterIp("10.0.0.1") + kNodePortType;
     return Updated(ip + Listed(old), ip + Listed(now));
   };
   EXPECT_EQ(updated({"53/TCP=30014"}, {"53/TCP", "53/UDP"}), "=30014@1");
@@ -351,7 +359,7 @@ TEST(Claims, ServicePortsShareOnUpdateAsOnCreate) {
   EXPECT_EQ(updated({"53/TCP=30014", "53/UDP=30014"}, {"80/TCP=30014", "443/UDP=30014"}),
             "!30014@1");
   EXPECT_EQ(updated({"53/TCP=30014", "53/UDP=30014"}, {"53/TCP", "54/UDP"}), "+port@1")
-      << "nobody asked for the number to be shared";
+      << "the client did not ask to share the number";
   EXPECT_EQ(updated({"53/TCP=30014", "53/UDP=30014"}, {"54/TCP", "53/UDP"}), "+port@0");
   EXPECT_EQ(updated({"80/TCP=30014"}, {"80/TCP=30014", "443/UDP=30014"}), "!30014@1");
   EXPECT_EQ(updated({"80/TCP=30014"}, {"443/UDP=30014", "80/TCP=30014"}), "!30014@0");
@@ -361,7 +369,7 @@ TEST(Claims, ServicePortsShareOnUpdateAsOnCreate) {
 
 TEST(Claims, WhatWasSharedStaysShared) {
   const auto updated = [](const std::vector<std::string>& now) {
-    const std::string ip = ClusterIp("10.0.0.1") + kNodePort;
+    const std::string ip = ClusterIp("10.0.0.1") + kNodePortType;
     return Updated(ip + Listed({"53/UDP=30014", "54/TCP=30014"}), ip + Listed(now));
   };
   EXPECT_EQ(updated({"53/UDP=30014", "54/TCP=30014"}), "");
@@ -374,25 +382,25 @@ TEST(Claims, WhatWasSharedStaysShared) {
 
 TEST(Claims, NumbersOfAnExternalNameAreNotTrusted) {
   const std::string port = Ports("{'port':80,'nodePort':30003}");
-  EXPECT_EQ(Updated(kName + port, kNodePort + port), "+ip4@0 +30003@0");
-  EXPECT_EQ(Updated(ClusterIp("10.0.0.1") + kNodePort + port,
-                    kName + Ports("{'port':80,'nodePort':30004}")),
+  EXPECT_EQ(Updated(kExternalName + port, kNodePortType + port), "+ip4@0 +30003@0");
+  EXPECT_EQ(Updated(ClusterIp("10.0.0.1") + kNodePortType + port,
+                    kExternalName + Ports("{'port':80,'nodePort':30004}")),
             "-10.0.0.1 -30003");
-  EXPECT_EQ(Updated(kName + ClusterIp("10.0.0.7") + kPort, ClusterIp("10.0.0.7") + kPort),
+  EXPECT_EQ(Updated(kExternalName + ClusterIp("10.0.0.7") + kPort, ClusterIp("10.0.0.7") + kPort),
             "+10.0.0.7@0")
       << "stored by a server that did not refuse it";
 }
 
 TEST(Claims, OddValuesThatStayAreNotClaimed) {
-  const codec::Value old = Spec(
+  const codec::Value old = StoredSpec(
       "'type':'NodePort','clusterIPs':['x','10.0.0.1'],'ports':"
       "[{'port':1,'nodePort':70000},{'port':2,'nodePort':30001}]");
   EXPECT_EQ(Short(ClaimsOf(old, &old)), "");
-  EXPECT_EQ(Short(ClaimsOf(Spec(""), &old)), "-10.0.0.1 -30001");
+  EXPECT_EQ(Short(ClaimsOf(StoredSpec(""), &old)), "-10.0.0.1 -30001");
 }
 
 TEST(Claims, OfALoadBalancerThatCannotChoose) {
-  codec::Value service = Spec(kLb + ClusterIp("10.0.0.1") + Listed({"80/TCP"}));
+  codec::Value service = StoredSpec(kLb + ClusterIp("10.0.0.1") + Listed({"80/TCP"}));
   DefaultService(service);
   DropDisabledFields(service, nullptr, false);
   EXPECT_TRUE(ValidateServiceCreate(service).empty());
@@ -408,14 +416,14 @@ TEST(Claims, OfFamiliesOnUpdate) {
   EXPECT_EQ(Updated(single, dual), "+fd00::1@1");
   EXPECT_EQ(Updated(dual, kPort), "");
   EXPECT_EQ(Updated(dual, "'ipFamilyPolicy':'SingleStack'," + kPort), "-fd00::1");
-  EXPECT_EQ(Updated(dual, kName + kPort), "-10.0.0.1 -fd00::1");
-  EXPECT_EQ(Updated(kName + kPort, dual), "+10.0.0.1@0 +fd00::1@1");
-  EXPECT_EQ(Updated(dual, kName + "'clusterIP':'10.0.0.81'," + kPort),
+  EXPECT_EQ(Updated(dual, kExternalName + kPort), "-10.0.0.1 -fd00::1");
+  EXPECT_EQ(Updated(kExternalName + kPort, dual), "+10.0.0.1@0 +fd00::1@1");
+  EXPECT_EQ(Updated(dual, kExternalName + "'clusterIP':'10.0.0.81'," + kPort),
             "E: spec.clusterIPs: Forbidden: may not be set for ExternalName services");
 }
 
 TEST(Claims, AreFilledIn) {
-  codec::Value service = Spec(
+  codec::Value service = StoredSpec(
       "'type':'LoadBalancer','externalTrafficPolicy':'Local','ipFamilies':['IPv6','IPv4'],"
       "'clusterIP':'FD00::9','clusterIPs':['FD00::9'],'ports':[{'port':53},{'port':53},"
       "{'port':80,'nodePort':30001}]");
@@ -427,27 +435,27 @@ TEST(Claims, AreFilledIn) {
   const std::array<uint16_t, 3> ports = {30001, 30002, 30003};
   FillClaims(service, claims, addresses, ports);
   EXPECT_EQ(service,
-            Spec("'type':'LoadBalancer','externalTrafficPolicy':'Local','ipFamilies':['IPv6',"
-                 "'IPv4'],'clusterIP':'FD00::9','clusterIPs':['FD00::9','10.0.0.9'],'ports':"
-                 "[{'port':53,'nodePort':30002},{'port':53,'nodePort':30002},"
-                 "{'port':80,'nodePort':30001}],'healthCheckNodePort':30003"));
+            StoredSpec("'type':'LoadBalancer','externalTrafficPolicy':'Local','ipFamilies':['IPv6',"
+                       "'IPv4'],'clusterIP':'FD00::9','clusterIPs':['FD00::9','10.0.0.9'],'ports':"
+                       "[{'port':53,'nodePort':30002},{'port':53,'nodePort':30002},"
+                       "{'port':80,'nodePort':30001}],'healthCheckNodePort':30003"));
   EXPECT_EQ(Short(ClaimsOf(service, &service)), "");
-  EXPECT_EQ(Short(ClaimsOfRemoved(service)), "-fd00::9 -10.0.0.9 -30001 -30002 -30003");
+  EXPECT_EQ(Held(service), "-fd00::9 -10.0.0.9 -30001 -30002 -30003");
 }
 
 TEST(Claims, WhatIsSharedIsFilledInToo) {
-  const codec::Value old = Spec("'type':'NodePort','ports':[{'port':53,'nodePort':30001}]");
+  const codec::Value old = StoredSpec("'type':'NodePort','ports':[{'port':53,'nodePort':30001}]");
   codec::Value service =
-      Spec("'type':'NodePort','ports':[{'port':53},{'port':53,'nodePort':30001}]");
+      StoredSpec("'type':'NodePort','ports':[{'port':53},{'port':53,'nodePort':30001}]");
   const ServiceClaims claims = ClaimsOf(service, &old);
   ASSERT_EQ(Short(claims), "=30001@0");
   FillClaims(service, claims, {}, {});
-  EXPECT_EQ(service, Spec("'type':'NodePort','ports':[{'port':53,'nodePort':30001},"
-                          "{'port':53,'nodePort':30001}]"));
+  EXPECT_EQ(service, StoredSpec("'type':'NodePort','ports':[{'port':53,'nodePort':30001},"
+                                "{'port':53,'nodePort':30001}]"));
 }
 
 TEST(Claims, OfVeryManyPorts) {
-  codec::Value service = Spec("'type':'NodePort'");
+  codec::Value service = StoredSpec("'type':'NodePort'");
   codec::Array ports;
   for (int i = 1; i <= 60000; ++i) {
     ports.emplace_back(codec::Object{{"port", i}, {"nodePort", i % 2 == 0 ? i : 0}});
@@ -458,7 +466,7 @@ TEST(Claims, OfVeryManyPorts) {
   EXPECT_EQ(claims.ports.front().wanted, 2);
   EXPECT_EQ(claims.ports[29999].wanted, 60000);
   EXPECT_EQ(claims.ports[30000].wanted, std::nullopt);
-  EXPECT_EQ(ClaimsOf(Spec(""), &service).gives.ports.size(), 30000U);
+  EXPECT_EQ(ClaimsOf(StoredSpec(""), &service).gives.ports.size(), 30000U);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void CheckPolicy(FieldErrors& errors, const codec::Value& service) {
   }
 }
 
-/// Whether each entry can be read; without that nothing can be said about families.
+/// Returns whether each entry can be parsed. Otherwise families cannot be checked.
 bool CheckEntries(FieldErrors& errors, const codec::Array& ips,
                   const std::set<std::string_view>& old) {
   const size_t before = errors.size();
@@ -131,7 +131,8 @@ void CheckFamiliesKept(FieldErrors& errors, const codec::Value& service, const c
   if (OnlyNone(ips) || OnlyNone(old_ips)) return;
   const codec::Array& now = ArrayAt(service, "spec", "ipFamilies");
   const codec::Array& before = ArrayAt(old, "spec", "ipFamilies");
-  // Upstream names the first entry and the wrong list in some of these; clients see it so.
+  // Kubernetes names the first entry and the wrong list in some of these errors. Clients see the
+  // same.
   if (now.size() == before.size()) {
     for (size_t i = 0; i < now.size(); ++i) {
       if (now[i] != before[i]) errors.Invalid(kFamilies.Index(0), now, kUnchangeable);

@@ -38,7 +38,7 @@ void DefaultPorts(codec::Value& service) {
     const codec::Value* target = FindAt(port, "targetPort");
     const bool named = target != nullptr && !Text(target).empty();
     if (named || IntAt(port, "targetPort") != 0) continue;
-    // A target of 0 is one that is not there.
+    // A target of 0 counts as unset.
     EraseAt(port, {"targetPort"});
     if (const int64_t number = IntAt(port, "port"); number != 0) {
       SetAt(port, {"targetPort"}, number);

@@ -5,7 +5,7 @@
 #include <array>
 #include <string>
 
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -221,7 +221,7 @@ TEST(ServiceSync, SingularAndPlural) {
             Spec("'clusterIP':'c','clusterIPs':['d']"));
 }
 
-codec::Value Updated(const std::string& members, const std::string& old) {
+codec::Value Prepared(const std::string& members, const std::string& old) {
   codec::Value service = Spec(members);
   PrepareServiceUpdate(service, Spec(old));
   return service;
@@ -229,18 +229,18 @@ codec::Value Updated(const std::string& members, const std::string& old) {
 
 TEST(ServiceUpdate, WhatNoLongerGoesWithTheTypeIsRemoved) {
   EXPECT_EQ(
-      Updated("'type':'ExternalName','clusterIP':'a','clusterIPs':['a'],'ipFamilies':['IPv4'],"
-              "'ipFamilyPolicy':'SingleStack'",
-              "'type':'ClusterIP','clusterIP':'a','clusterIPs':['a'],'ipFamilies':['IPv4'],"
-              "'ipFamilyPolicy':'SingleStack'"),
+      Prepared("'type':'ExternalName','clusterIP':'a','clusterIPs':['a'],'ipFamilies':['IPv4'],"
+               "'ipFamilyPolicy':'SingleStack'",
+               "'type':'ClusterIP','clusterIP':'a','clusterIPs':['a'],'ipFamilies':['IPv4'],"
+               "'ipFamilyPolicy':'SingleStack'"),
       Spec("'type':'ExternalName'"));
   EXPECT_EQ(
-      Updated("'type':'ClusterIP','ports':[{'nodePort':1},{'port':9}],'externalTrafficPolicy':"
-              "'Local','healthCheckNodePort':5,'allocateLoadBalancerNodePorts':true,"
-              "'loadBalancerClass':'c','loadBalancerSourceRanges':['x']",
-              "'type':'LoadBalancer','ports':[{'nodePort':1},{'nodePort':2}],"
-              "'externalTrafficPolicy':'Local','healthCheckNodePort':5,"
-              "'allocateLoadBalancerNodePorts':true,'loadBalancerClass':'c'"),
+      Prepared("'type':'ClusterIP','ports':[{'nodePort':1},{'port':9}],'externalTrafficPolicy':"
+               "'Local','healthCheckNodePort':5,'allocateLoadBalancerNodePorts':true,"
+               "'loadBalancerClass':'c','loadBalancerSourceRanges':['x']",
+               "'type':'LoadBalancer','ports':[{'nodePort':1},{'nodePort':2}],"
+               "'externalTrafficPolicy':'Local','healthCheckNodePort':5,"
+               "'allocateLoadBalancerNodePorts':true,'loadBalancerClass':'c'"),
       Spec("'type':'ClusterIP','ports':[{},{'port':9}],'loadBalancerSourceRanges':['x']"));
 }
 
@@ -253,7 +253,7 @@ TEST(ServiceUpdate, WhatTheClientChangedStaysForValidation) {
       "'type':'ExternalName','ports':[{'nodePort':2}],'externalTrafficPolicy':"
       "'Cluster','healthCheckNodePort':6,'allocateLoadBalancerNodePorts':false,"
       "'loadBalancerClass':'d','clusterIP':'b','ipFamilies':['IPv6']";
-  EXPECT_EQ(Updated(now, old), Spec(now));
+  EXPECT_EQ(Prepared(now, old), Spec(now));
 }
 
 TEST(ServiceUpdate, StatusIsKeptButForIngressWithoutALoadBalancer) {

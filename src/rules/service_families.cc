@@ -1,5 +1,5 @@
-// ipFamilyPolicy and ipFamilies of a Service: what the client left open is decided from the cluster
-// IPs given, the Service as it was, and the families configured.
+// Decides ipFamilyPolicy and ipFamilies of a Service. Fields that the client left open follow from
+// the given cluster IPs, the previous Service, and the configured families.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,13 +27,14 @@ std::string_view Other(std::string_view family) {
                                                                   : ip::Family::kV4);
 }
 
-/// Nobody asks whether the families of a headless Service without a selector are configured.
+/// Returns whether the families must be configured. They need not be for a headless Service without
+/// a selector.
 bool HasClusterFamilies(const codec::Value& service) {
   return !IsExternalName(service) && (!IsHeadless(service) || HasSelector(service));
 }
 
-/// Whether an update keeps PreferDualStack with the same addresses: then neither families nor
-/// addresses change, whatever has become of the cluster.
+/// Returns whether an update keeps PreferDualStack with the same addresses. Then neither families
+/// nor addresses change, whatever the configured families are now.
 bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old) {
   const std::string_view before = StringAt(old, "spec", "ipFamilyPolicy");
   return StringAt(service, "spec", "ipFamilyPolicy") == kPrefer &&
@@ -43,7 +44,7 @@ bool KeepsPreferDualStack(const codec::Value& service, const codec::Value& old) 
          ArrayAt(service, "spec", "ipFamilies") == ArrayAt(old, "spec", "ipFamilies");
 }
 
-/// Whether the client left all that has to do with families as it was, or out.
+/// Returns whether the client left all fields about families unchanged, or out.
 bool LeavesFamilies(const codec::Value& service, const codec::Value& old) {
   const auto leaves = [&](std::string_view field) {
     const codec::Value* now = FindAt(service, "spec", field);
@@ -53,7 +54,7 @@ bool LeavesFamilies(const codec::Value& service, const codec::Value& old) {
          leaves("ipFamilyPolicy");
 }
 
-/// Works on one Service; each step below is one of the reference, in its order.
+/// Works on one Service. Each step below is one of Kubernetes' steps, in the same order.
 class FamilyRules {
  public:
   FamilyRules(codec::Value& service, const codec::Value* old,
@@ -103,7 +104,8 @@ class FamilyRules {
     SetAt(service_, {"spec", "ipFamilyPolicy"}, policy_);
   }
 
-  /// SingleStack gives the second of each back; the other policies may not lose one.
+  /// Removes the second address and family for SingleStack. Refuses to lose one with other
+  /// policies.
   void FitToOld() {
     const std::vector<std::string> old_ips = Texts(ArrayAt(*old_, "spec", "clusterIPs"));
     const std::vector<std::string> old_families = Texts(ArrayAt(*old_, "spec", "ipFamilies"));
@@ -141,7 +143,7 @@ class FamilyRules {
     for (size_t i = 0; i < ips_.size() && ips_[i] != "None"; ++i) {
       if (i < families.size()) continue;
       const auto parsed = ip::ParseAddrLoose(ips_[i]);
-      if (!parsed.has_value()) continue;  // One of the old object; nothing to derive.
+      if (!parsed.has_value()) continue;  // It comes from the old object; nothing to derive.
       const std::string_view family = ip::FamilyText(parsed->addr.family());
       families.emplace_back(family);
       if (IsConfigured(family) || Had(family)) continue;
@@ -156,7 +158,7 @@ class FamilyRules {
       errors_.Invalid(kPolicyPath, policy_,
                       "this cluster is not configured for dual-stack services");
     }
-    // What it has it keeps. Next to a family that is new to it, each one must be configured.
+    // A Service keeps its families. If one of them is new to it, all of them must be configured.
     if (std::ranges::all_of(families_, [this](std::string_view family) { return Had(family); })) {
       return;
     }
@@ -191,13 +193,13 @@ class FamilyRules {
   std::span<const ip::Family> configured_;
   std::vector<std::string> ips_;
   std::vector<std::string> families_;
-  std::vector<std::string> had_;  // By the old Service, with the cluster's consent.
+  std::vector<std::string> had_;  // Families of the old Service that the cluster had accepted.
   std::string policy_;
   FieldErrors errors_;
 };
 
-/// The address that the Service has cannot be its second one as well: it is taken, as upstream says
-/// before it looks at anything else.
+/// Refuses the Service's own address as its second address. The address is taken, which Kubernetes
+/// reports before it checks anything else.
 void CheckOwnAddress(FieldErrors& errors, const codec::Value& service, const codec::Value& old) {
   const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
   const codec::Array& had = ArrayAt(old, "spec", "clusterIPs");

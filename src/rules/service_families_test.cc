@@ -11,7 +11,7 @@
 #include "rules/service_defaults.h"
 #include "rules/service_validation.h"
 #include "rules/service_vectors.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -35,7 +35,7 @@ std::string Digits(const codec::Value& service) {
   return digits;
 }
 
-/// A Service of the short forms of service_vectors.h.
+/// Parses a Service from the short forms of service_vectors.h.
 codec::Value Given(const std::string& ips, const std::string& policy, const std::string& families) {
   codec::Value service = Json("{'spec':{'type':'ClusterIP'}}");
   codec::Array list;
@@ -60,7 +60,7 @@ codec::Value Given(const std::string& ips, const std::string& policy, const std:
   return service;
 }
 
-/// Gives every family that still lacks one an address, as allocation would.
+/// Assigns an address to every family that still lacks one, as allocation would.
 void Allocate(codec::Value& service) {
   codec::Array ips = ArrayAt(service, "spec", "clusterIPs");
   const codec::Array& families = ArrayAt(service, "spec", "ipFamilies");
@@ -79,7 +79,7 @@ bool Create(codec::Value& service, const std::string& cluster) {
   return ValidateClusterIps(service, nullptr).empty();
 }
 
-/// Only what concerns addresses: the rest of these Services is not complete.
+/// Looks only at errors about addresses, because the rest of these Services is incomplete.
 bool KeepsAddresses(const codec::Value& service, const codec::Value& old) {
   for (const FieldError& error : ValidateServiceUpdate(service, old)) {
     if (error.field.starts_with("spec.clusterIP") || error.field.starts_with("spec.ipFamil")) {
@@ -190,8 +190,8 @@ TEST(ServiceFamilies, PreferDualStackStaysWhatItIs) {
   EXPECT_EQ(Digits(service), "46") << "but for a change of type";
 }
 
-/// The outcome of an update on a cluster that has lost a family: the families it ends up with,
-/// their policy, and "E" if it is refused. `gate` is IPv6DualStack.
+/// Returns the outcome of an update on a cluster that has lost a family: the resulting families and
+/// policy, or "E" if it is refused. `gate` is IPv6DualStack.
 std::string Shrunk(const codec::Value& old, codec::Value service, const std::string& cluster,
                    bool gate = true) {
   CarryAllocated(service, old);

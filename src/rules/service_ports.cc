@@ -11,7 +11,7 @@
 namespace berth::rules {
 namespace {
 
-/// Further errors would not be kept; a hostile list can be long.
+/// Returns whether further errors would be kept. A hostile list can be long.
 bool HasRoom(const FieldErrors& errors) { return errors.size() < kMostFieldErrors; }
 
 void CheckNumber(FieldErrors& errors, const Path& path, int64_t number) {
@@ -84,7 +84,7 @@ void CheckPortsTogether(FieldErrors& errors, const codec::Value& service) {
   for (size_t i = 0; i < ports.size() && HasRoom(errors); ++i) {
     const Key key(StringAt(ports[i], "protocol"), IntAt(ports[i], "port"));
     if (numbers.insert(key).second) continue;
-    // What the reference compares by, printed as the struct it compares with.
+    // Prints the fields that Kubernetes compares, as its struct has them.
     errors.Duplicate(path.Index(i), codec::Object{{"Name", ""},
                                                   {"Protocol", key.first},
                                                   {"AppProtocol", nullptr},

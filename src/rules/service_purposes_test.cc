@@ -1,4 +1,4 @@
-// What a Service has its node ports for, and which ranges it names.
+// The purposes of a Service's node ports, and the ranges that a Service names.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rules/service_claims.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// "30080@0,1 30090@hc".
+/// Returns "30080@0,1 30090@hc".
 std::string Purposes(const std::string& spec) {
   std::vector<std::string> words;
   const codec::Value service = Json("{'spec':{" + spec + "}}");

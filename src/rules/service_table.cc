@@ -12,14 +12,13 @@
 
 #include "codec/read.h"
 #include "rules/age.h"
+#include "rules/columns.h"
 #include "rules/service.h"
 
 namespace berth::rules {
 namespace {
 
-constexpr std::string_view kNone = "<none>";
-
-constexpr auto kColumns = std::to_array<Column>({
+constexpr auto kServiceColumns = std::to_array<Column>({
     {.name = "Name", .format = "name", .description = "Name of the object."},
     {.name = "Type", .description = "How the Service can be reached."},
     {.name = "Cluster-IP", .description = "Its first address inside the cluster."},
@@ -32,12 +31,12 @@ constexpr auto kColumns = std::to_array<Column>({
 template <typename Texts>
 std::string JoinedOrNone(const Texts& texts) {
   std::string text = fmt::format("{}", fmt::join(texts, ","));
-  return text.empty() ? std::string(kNone) : text;
+  return text.empty() ? std::string(kNoneCell) : text;
 }
 
 std::string ClusterIpText(const codec::Value& service) {
   const codec::Array& ips = ArrayAt(service, "spec", "clusterIPs");
-  return ips.empty() ? std::string(kNone) : std::string(Text(&ips.front()));
+  return ips.empty() ? std::string(kNoneCell) : std::string(Text(&ips.front()));
 }
 
 std::string LoadBalancerText(const codec::Value& service) {
@@ -86,7 +85,7 @@ std::string SelectorText(const codec::Value& service) {
 
 }  // namespace
 
-std::span<const Column> ServiceColumns() { return kColumns; }
+std::span<const Column> ServiceColumns() { return kServiceColumns; }
 
 codec::Array ServiceCells(const codec::Value& service, base::WallTime now) {
   return {StringAt(service, "metadata", "name"),

@@ -1,4 +1,4 @@
-// The parts of service_defaults.h that look at the Service as it was before an update.
+// The parts of service_defaults.h that use the Service as it was before an update.
 #include <cstdint>
 #include <map>
 #include <set>
@@ -38,11 +38,11 @@ void CarryNodePorts(codec::Value& service, const codec::Value& old) {
   for (const codec::Value& port : ArrayAt(old, "spec", "ports")) {
     by_name[StringAt(port, "name")] = &port;
   }
-  // A number that the client gave is where it wants it; it cannot go to another port as well.
+  // A number that the client gave stays where it is, and cannot be carried to another port.
   const std::set<int64_t> given = NodePortsOf(service);
   std::set<int64_t> used;
-  // First the ports that are what they were: they keep even a number that they share. One that
-  // changed keeps its number if no other has it.
+  // Unchanged ports come first: they keep even a number that they share. A changed port keeps its
+  // number if no other port has it.
   for (const bool same : {true, false}) {
     for (codec::Value& port : *ports) {
       const auto before = by_name.find(StringAt(port, "name"));
@@ -56,7 +56,7 @@ void CarryNodePorts(codec::Value& service, const codec::Value& old) {
   }
 }
 
-/// Whether the client left the node ports as they were: it may add and remove ports.
+/// Returns whether the client left the node ports unchanged. It may still add and remove ports.
 bool LeftNodePorts(const codec::Value& service, const codec::Value& old) {
   const std::set<int64_t> before = NodePortsOf(old);
   for (const int64_t node_port : NodePortsOf(service)) {
@@ -122,7 +122,7 @@ void SyncClusterIps(codec::Value& service, const codec::Value* old) {
     if (ips.empty() && !old_ips.empty()) SetAt(service, {"spec", "clusterIPs"}, old_ips);
     return;
   }
-  // Only the singular was changed: the plural follows. If both were, validation decides.
+  // If only the singular was changed, the plural follows. If both were, validation decides.
   if (ips != old_ips) return;
   if (ip.empty()) {
     EraseAt(service, {"spec", "clusterIPs"});

@@ -10,6 +10,7 @@
 #include "base/go_text.h"
 #include "codec/read.h"
 #include "ip/cidr.h"
+#include "rules/address_text.h"
 #include "rules/metadata.h"
 #include "rules/service.h"
 #include "rules/service_checks.h"
@@ -43,7 +44,7 @@ void CheckHeadless(FieldErrors& errors, const codec::Value& service) {
 void CheckExternalName(FieldErrors& errors, const codec::Value& service) {
   if (!IsExternalName(service)) return;
   constexpr std::string_view kDetail = "may not be set for ExternalName services";
-  // The singular alone counts too: it would be an address that nobody reserved.
+  // The singular field alone counts too: it would be an address that was never reserved.
   if (!ArrayAt(service, "spec", "clusterIPs").empty() ||
       !StringAt(service, "spec", "clusterIP").empty()) {
     errors.Forbidden(Spec("clusterIPs"), kDetail);
@@ -93,31 +94,6 @@ void CheckAffinity(FieldErrors& errors, const codec::Value& service) {
   }
 }
 
-/// Addresses that mean something only on one machine or one link cannot lead to a Service.
-std::string SpecialAddressProblem(std::string_view text) {
-  const auto parsed = ip::ParseAddrLoose(text);
-  if (!parsed.has_value()) return {};
-  const ip::Addr& addr = parsed->addr;
-  const bool v4 = addr.family() == ip::Family::kV4;
-  const auto in = [&addr](std::string_view cidr) {
-    return ip::ParseCidr(cidr).value().Contains(addr);
-  };
-  if (addr.bits() == base::U128(0)) return fmt::format("may not be unspecified ({})", text);
-  if (in(v4 ? "127.0.0.0/8" : "::1/128")) {
-    return "may not be in the loopback range (127.0.0.0/8, ::1/128)";
-  }
-  if (in(v4 ? "169.254.0.0/16" : "fe80::/10")) {
-    return "may not be in the link-local range (169.254.0.0/16, fe80::/10)";
-  }
-  // Of IPv6 multicast, scope 2 with any flags: ff02::/16, ff12::/16 and so on.
-  const bool v6_link = !v4 && (addr.bits() >> 120) == base::U128(0xff) &&
-                       ((addr.bits() >> 112) & base::U128(0xf)) == base::U128(2);
-  if (v6_link || (v4 && in("224.0.0.0/24"))) {
-    return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)";
-  }
-  return {};
-}
-
 void CheckExternalIps(FieldErrors& errors, const codec::Value& service, const codec::Value* old) {
   std::set<std::string_view> before;
   if (old != nullptr) before = TextSet(ArrayAt(*old, "spec", "externalIPs"));
@@ -148,7 +124,7 @@ void CheckBlock(FieldErrors& errors, const Path& path, std::string_view text) {
   errors.InvalidEach(path, text, ip::CidrProblems(text, ip::Strictness::kLegacyField));
 }
 
-/// The annotation that came before the field: a list in one text.
+/// Checks the annotation that preceded the field. It is a list in one text.
 void CheckRangesAnnotation(FieldErrors& errors, const codec::Value& service,
                            const codec::Value* old) {
   const codec::Value* annotation = FindAt(service, "metadata", "annotations", kSourceRanges);
@@ -161,7 +137,7 @@ void CheckRangesAnnotation(FieldErrors& errors, const codec::Value& service,
   }
   const std::string_view blocks = base::GoTrimSpace(Text(annotation));
   if (blocks.empty()) return;
-  // After a comma there must be another one, so the last may be missing.
+  // Each comma starts another block, so the last one may be empty.
   for (size_t start = 0; start <= blocks.size();) {
     const size_t comma = std::min(blocks.find(',', start), blocks.size());
     CheckBlock(errors, path, base::GoTrimSpace(blocks.substr(start, comma - start)));
@@ -186,14 +162,15 @@ void CheckSourceRanges(FieldErrors& errors, const codec::Value& service, const c
   }
 }
 
-/// A load balancer may lack it: where nobody may choose, every one has node ports.
+/// Checks that only load balancers set the field. A load balancer may lack it: if the feature is
+/// off, every load balancer has node ports.
 void CheckNodePortChoice(FieldErrors& errors, const codec::Value& service) {
   if (!IsLoadBalancer(service) && HasAt(service, "spec", "allocateLoadBalancerNodePorts")) {
     errors.Forbidden(Spec("allocateLoadBalancerNodePorts"), kOnlyLoadBalancer);
   }
 }
 
-/// `old` is null where upstream looks at the new object alone.
+/// `old` is null where Kubernetes checks only the new object.
 void CheckLoadBalancerClass(FieldErrors& errors, const codec::Value& service,
                             const codec::Value* old) {
   const codec::Value* now = FindAt(service, "spec", "loadBalancerClass");
@@ -223,7 +200,7 @@ void CheckExternalTraffic(FieldErrors& errors, const codec::Value& service) {
     errors.NotSupported(path, policy, {"Cluster", "Local"});
   }
   const int64_t port = IntAt(service, "spec", "healthCheckNodePort");
-  if (port == 0) return;  // Where one is needed, allocation will choose it.
+  if (port == 0) return;  // If one is needed, allocation will choose it.
   if (!NeedsHealthCheck(service)) {
     errors.Invalid(Spec("healthCheckNodePort"), port,
                    "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
@@ -257,7 +234,7 @@ void CheckDistribution(FieldErrors& errors, const codec::Value& service) {
   }
 }
 
-/// Everything but the metadata that is common to all kinds. `old` is null on create.
+/// Checks everything except the metadata rules that all kinds share. `old` is null on create.
 void CheckService(FieldErrors& errors, const codec::Value& service, const codec::Value* old) {
   CheckAnnotations(errors, service);
   if (ArrayAt(service, "spec", "ports").empty() && !IsHeadless(service) &&

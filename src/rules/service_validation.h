@@ -1,6 +1,6 @@
-// What is refused in a Service, with Kubernetes' messages in Kubernetes' order, and what is only
-// warned of. Validation comes before allocation, so a value that allocation will fill in (an
-// address, a node port, the health check port) may be missing. Pure.
+// Validation of Services, with Kubernetes' messages in Kubernetes' order, and warnings. Validation
+// comes before allocation, so a value that allocation will fill in (an address, a node port, the
+// health check port) may be missing. Pure.
 #pragma once
 
 #include <string>
@@ -20,11 +20,11 @@ FieldErrors ValidateServiceCreate(const codec::Value& service, const ServiceOpti
 FieldErrors ValidateServiceUpdate(const codec::Value& service, const codec::Value& old);
 FieldErrors ValidateServiceStatusUpdate(const codec::Value& service, const codec::Value& old);
 
-/// clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy and how they go together. `old` is null on
-/// create.
+/// Checks clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy, and their combination. `old` is
+/// null on create.
 FieldErrors ValidateClusterIps(const codec::Value& service, const codec::Value* old);
 
-/// Texts for Warning headers, in order.
+/// Return texts for Warning headers, in order.
 std::vector<std::string> ServiceWarnings(const codec::Value& service);
 std::vector<std::string> ServiceStatusWarnings(const codec::Value& service);
 

@@ -10,7 +10,7 @@
 #include "codec/read.h"
 #include "rules/metadata.h"
 #include "rules/service_defaults.h"
-#include "rules/testing.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -21,8 +21,8 @@ using ::testing::IsEmpty;
 
 constexpr const char* kOnlyLb = "Forbidden: may only be used when `type` is 'LoadBalancer'";
 
-/// A valid Service but for these members of its spec, with defaults.
-codec::Value With(const std::string& members, const std::string& metadata = "") {
+/// Returns a Service with defaults that is valid apart from these members of its spec.
+codec::Value ServiceWith(const std::string& members, const std::string& metadata = "") {
   codec::Value service = Json("{'metadata':{'name':'a','namespace':'n','resourceVersion':'1'" +
                               metadata + "},'spec':{" + members + "}}");
   if (!HasAt(service, "spec", "ports")) {
@@ -33,11 +33,12 @@ codec::Value With(const std::string& members, const std::string& metadata = "") 
   return service;
 }
 
-std::vector<std::string> Create(const std::string& members, const std::string& metadata = "") {
-  return Lines(ValidateServiceCreate(With(members, metadata)));
+std::vector<std::string> CreateService(const std::string& members,
+                                       const std::string& metadata = "") {
+  return Lines(ValidateServiceCreate(ServiceWith(members, metadata)));
 }
 
-std::vector<std::string> Update(const codec::Value& service, const codec::Value& old) {
+std::vector<std::string> UpdateService(const codec::Value& service, const codec::Value& old) {
   return Lines(ValidateServiceUpdate(service, old));
 }
 
@@ -56,11 +57,11 @@ TEST(ServiceValidation, GoodOnes) {
         R"('type':'LoadBalancer','loadBalancerSourceRanges':[' 10.0.0.0/8 '],
            'loadBalancerClass':'x/y')",
         "'trafficDistribution':'PreferSameNode','loadBalancerIP':'anything'"}) {
-    EXPECT_THAT(Create(good), IsEmpty()) << good;
+    EXPECT_THAT(CreateService(good), IsEmpty()) << good;
   }
 }
 
-/// One error each, of creating a Service with that in its spec.
+/// Creating a Service with each of these specs gives one error.
 TEST(ServiceValidation, OneFaultEach) {
   const std::string none = "may not be set to 'None' for ";
   const std::string ip = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
@@ -165,24 +166,24 @@ TEST(ServiceValidation, OneFaultEach) {
        "\"PreferSameZone\", \"PreferSameNode\""},
   };
   for (const auto& [members, message] : cases) {
-    EXPECT_THAT(Create(members), ElementsAre(message)) << members;
+    EXPECT_THAT(CreateService(members), ElementsAre(message)) << members;
   }
 }
 
 TEST(ServiceValidation, LongerMessages) {
-  EXPECT_THAT(Create("'type':'ExternalName','externalName':'Bad_Host'"),
+  EXPECT_THAT(CreateService("'type':'ExternalName','externalName':'Bad_Host'"),
               ElementsAre(HasSubstr("spec.externalName: Invalid value: \"Bad_Host\": a lowercase "
                                     "RFC 1123 subdomain")));
-  EXPECT_THAT(Create("'selector':{'bad key':'bad value'}"),
+  EXPECT_THAT(CreateService("'selector':{'bad key':'bad value'}"),
               ElementsAre(HasSubstr("spec.selector: Invalid value: \"bad key\": name part"),
                           HasSubstr("spec.selector: Invalid value: \"bad value\": a valid label")));
-  EXPECT_THAT(Create("'ports':[{'port':80,'appProtocol':'bad proto'}]"),
+  EXPECT_THAT(CreateService("'ports':[{'port':80,'appProtocol':'bad proto'}]"),
               ElementsAre(HasSubstr("spec.ports[0].appProtocol: Invalid value: \"bad proto\"")));
   EXPECT_THAT(
-      Create("'ports':[{'port':1},{'port':2}]"),
+      CreateService("'ports':[{'port':1},{'port':2}]"),
       ElementsAre("spec.ports[0].name: Required value", "spec.ports[1].name: Required value"));
   EXPECT_THAT(
-      Create("'type':'LoadBalancer','loadBalancerClass':''"),
+      CreateService("'type':'LoadBalancer','loadBalancerClass':''"),
       ElementsAre("spec.loadBalancerClass: Invalid value: \"\": name part must be non-empty",
                   HasSubstr("spec.loadBalancerClass: Invalid value: \"\": name part")));
 }
@@ -194,7 +195,7 @@ TEST(ServiceValidation, WithoutDefaults) {
   EXPECT_THAT(Lines(ValidateServiceCreate(bare)),
               ElementsAre("spec.ports[0].protocol: Required value",
                           "spec.sessionAffinity: Required value", "spec.type: Required value"));
-  codec::Value lb = With("'type':'LoadBalancer','sessionAffinity':'ClientIP'");
+  codec::Value lb = ServiceWith("'type':'LoadBalancer','sessionAffinity':'ClientIP'");
   EraseAt(lb, {"spec", "allocateLoadBalancerNodePorts"});
   EraseAt(lb, {"spec", "externalTrafficPolicy"});
   EraseAt(lb, {"spec", "internalTrafficPolicy"});
@@ -204,7 +205,7 @@ TEST(ServiceValidation, WithoutDefaults) {
                           "is ClientIP",
                           "spec.externalTrafficPolicy: Required value",
                           "spec.internalTrafficPolicy: Required value"));
-  codec::Value none = With("");
+  codec::Value none = ServiceWith("");
   SetAt(none, {"spec", "sessionAffinityConfig", "clientIP", "timeoutSeconds"}, 1);
   EXPECT_THAT(Lines(ValidateServiceCreate(none)),
               ElementsAre("spec.sessionAffinityConfig: Forbidden: must not be set when session "
@@ -212,7 +213,7 @@ TEST(ServiceValidation, WithoutDefaults) {
 }
 
 TEST(ServiceValidation, NamesMayStartWithADigitUnlessAsked) {
-  codec::Value service = With("");
+  codec::Value service = ServiceWith("");
   SetAt(service, {"metadata", "name"}, "1web");
   EXPECT_THAT(Lines(ValidateServiceCreate(service)), IsEmpty());
   EXPECT_THAT(Lines(ValidateServiceCreate(service, {.relaxed_names = false})),
@@ -220,9 +221,9 @@ TEST(ServiceValidation, NamesMayStartWithADigitUnlessAsked) {
 }
 
 TEST(ServiceValidation, Annotations) {
-  EXPECT_THAT(Create("",
-                     ",'annotations':{'service.kubernetes.io/topology-mode':'Auto',"
-                     "'service.kubernetes.io/topology-aware-hints':'Disabled'}"),
+  EXPECT_THAT(CreateService("",
+                            ",'annotations':{'service.kubernetes.io/topology-mode':'Auto',"
+                            "'service.kubernetes.io/topology-aware-hints':'Disabled'}"),
               ElementsAre("metadata.annotations[service.kubernetes.io/topology-mode]: Invalid "
                           "value: \"Auto\": must match annotations[service.kubernetes.io/"
                           "topology-aware-hints] when both are specified"));
@@ -231,24 +232,24 @@ TEST(ServiceValidation, Annotations) {
     return ",'annotations':{'" + key + "':'" + text + "'}";
   };
   const std::string lb = "'type':'LoadBalancer'";
-  EXPECT_THAT(Create(lb, ranges(" 10.0.0.0/8 , fd00::/8")), IsEmpty());
-  EXPECT_THAT(Create(lb, ranges("")), IsEmpty());
+  EXPECT_THAT(CreateService(lb, ranges(" 10.0.0.0/8 , fd00::/8")), IsEmpty());
+  EXPECT_THAT(CreateService(lb, ranges("")), IsEmpty());
   for (const char* open : {"10.0.0.0/8,", ", 10.0.0.0/8", "10.0.0.0/8, ,fd00::/8"}) {
-    EXPECT_THAT(Create(lb, ranges(open)),
+    EXPECT_THAT(CreateService(lb, ranges(open)),
                 ElementsAre("metadata.annotations[" + key +
                             "]: Invalid value: \"\": must be a valid CIDR value, (e.g. "
                             "10.9.8.0/24 or 2001:db8::/64)"))
         << open;
   }
-  EXPECT_THAT(Create("", ranges("10.0.0.0/8")),
+  EXPECT_THAT(CreateService("", ranges("10.0.0.0/8")),
               ElementsAre("metadata.annotations[" + key + "]: " + kOnlyLb));
   EXPECT_THAT(
-      Create(lb, ranges("bad")),
+      CreateService(lb, ranges("bad")),
       ElementsAre("metadata.annotations[" + key +
                   "]: Invalid value: \"bad\": must be a valid CIDR value, (e.g. 10.9.8.0/24 "
                   "or 2001:db8::/64)"));
-  const codec::Value old = With(lb, ranges("bad"));
-  EXPECT_THAT(Update(old, old), IsEmpty()) << "what was stored is not refused later";
+  const codec::Value old = ServiceWith(lb, ranges("bad"));
+  EXPECT_THAT(UpdateService(old, old), IsEmpty()) << "what was stored is not refused later";
 }
 
 TEST(ServiceValidation, ClusterIpGroup) {
@@ -293,8 +294,9 @@ TEST(ServiceValidation, ClusterIpGroup) {
        {"spec.clusterIPs[0]: Invalid value: \"10.1.1.1\": expected an IPv6 value as indicated by "
         "`ipFamilies[0]`"}},
   };
-  for (const auto& [members, messages] : cases) EXPECT_EQ(Create(members), messages) << members;
-  codec::Value only_singular = With("");
+  for (const auto& [members, messages] : cases)
+    EXPECT_EQ(CreateService(members), messages) << members;
+  codec::Value only_singular = ServiceWith("");
   SetAt(only_singular, {"spec", "clusterIP"}, "10.1.1.1");
   EXPECT_THAT(Lines(ValidateClusterIps(only_singular, nullptr)),
               ElementsAre("spec.clusterIPs: Required value"));
@@ -304,33 +306,35 @@ TEST(ServiceUpdateValidation, AddressesStay) {
   const std::string dual =
       "'clusterIP':'10.0.0.1','clusterIPs':['10.0.0.1','fd00::1'],"
       "'ipFamilies':['IPv4','IPv6'],'ipFamilyPolicy':";
-  const codec::Value old = With(dual + "'RequireDualStack'");
-  EXPECT_THAT(Update(old, old), IsEmpty());
-  const codec::Value swapped = With(
+  const codec::Value old = ServiceWith(dual + "'RequireDualStack'");
+  EXPECT_THAT(UpdateService(old, old), IsEmpty());
+  const codec::Value swapped = ServiceWith(
       "'clusterIP':'fd00::1','clusterIPs':['fd00::1','10.0.0.1'],'ipFamilies':['IPv6','IPv4'],"
       "'ipFamilyPolicy':'RequireDualStack'");
   const std::string ips = "Invalid value: [\"fd00::1\",\"10.0.0.1\"]: may not change once set";
   const std::string families =
       "spec.ipFamilies[0]: Invalid value: [\"IPv6\",\"IPv4\"]: may not change once set";
-  EXPECT_THAT(Update(swapped, old), ElementsAre("spec.clusterIPs[0]: " + ips,
-                                                "spec.clusterIPs[1]: " + ips, families, families));
+  EXPECT_THAT(
+      UpdateService(swapped, old),
+      ElementsAre("spec.clusterIPs[0]: " + ips, "spec.clusterIPs[1]: " + ips, families, families));
   const std::string single =
       "'clusterIP':'10.0.0.1','clusterIPs':['10.0.0.1'],'ipFamilies':['IPv4'],'ipFamilyPolicy':";
-  EXPECT_THAT(Update(With(single + "'SingleStack'"), old), IsEmpty());
-  EXPECT_THAT(Update(With(single + "'PreferDualStack'"), old),
+  EXPECT_THAT(UpdateService(ServiceWith(single + "'SingleStack'"), old), IsEmpty());
+  EXPECT_THAT(UpdateService(ServiceWith(single + "'PreferDualStack'"), old),
               ElementsAre("spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be set to "
                           "'SingleStack' when releasing the secondary clusterIP",
                           "spec.ipFamilyPolicy: Invalid value: \"PreferDualStack\": must be set to "
                           "'SingleStack' when releasing the secondary ipFamily"));
-  EXPECT_THAT(Update(old, With(single + "'SingleStack'")), IsEmpty());
-  EXPECT_THAT(Update(old, With("'clusterIP':'10.0.0.9','clusterIPs':['10.0.0.9'],'ipFamilies':"
-                               "['IPv6'],'ipFamilyPolicy':'SingleStack'")),
+  EXPECT_THAT(UpdateService(old, ServiceWith(single + "'SingleStack'")), IsEmpty());
+  EXPECT_THAT(UpdateService(
+                  old, ServiceWith("'clusterIP':'10.0.0.9','clusterIPs':['10.0.0.9'],'ipFamilies':"
+                                   "['IPv6'],'ipFamilyPolicy':'SingleStack'")),
               ElementsAre("spec.clusterIPs[0]: Invalid value: [\"10.0.0.1\",\"fd00::1\"]: may not "
                           "change once set",
                           "spec.ipFamilies[0]: Invalid value: [\"10.0.0.1\",\"fd00::1\"]: may not "
                           "change once set"));
   EXPECT_THAT(
-      Update(With("'ipFamilies':['IPv4']"), old),
+      UpdateService(ServiceWith("'ipFamilies':['IPv4']"), old),
       ElementsAre("spec.clusterIPs[0]: Invalid value: []: primary clusterIP can not be unset",
                   "spec.ipFamilies[0]: Invalid value: [\"IPv4\"]: primary ipFamily can not "
                   "be unset",
@@ -339,47 +343,49 @@ TEST(ServiceUpdateValidation, AddressesStay) {
 }
 
 TEST(ServiceUpdateValidation, ExternalNameMayChangeAddresses) {
-  const codec::Value external = With("'type':'ExternalName','externalName':'db'");
-  const codec::Value plain = With("'clusterIP':'10.0.0.1','ipFamilies':['IPv4']");
-  EXPECT_THAT(Update(external, plain), IsEmpty());
-  EXPECT_THAT(Update(plain, external), IsEmpty());
+  const codec::Value external = ServiceWith("'type':'ExternalName','externalName':'db'");
+  const codec::Value plain = ServiceWith("'clusterIP':'10.0.0.1','ipFamilies':['IPv4']");
+  EXPECT_THAT(UpdateService(external, plain), IsEmpty());
+  EXPECT_THAT(UpdateService(plain, external), IsEmpty());
   codec::Value foreign = external;
   SetAt(foreign, {"spec", "clusterIP"}, "10.0.0.7");
-  EXPECT_THAT(Update(foreign, plain),
+  EXPECT_THAT(UpdateService(foreign, plain),
               ElementsAre("spec.clusterIPs: Forbidden: may not be set for ExternalName services"));
 }
 
 TEST(ServiceUpdateValidation, HeadlessStaysHeadless) {
-  const codec::Value headless = With("'clusterIP':'None','ipFamilies':['IPv4']");
-  EXPECT_THAT(Update(With("'clusterIP':'None','ipFamilies':['IPv6']"), headless), IsEmpty());
-  EXPECT_THAT(Update(With("'clusterIP':'10.0.0.1'"), headless),
+  const codec::Value headless = ServiceWith("'clusterIP':'None','ipFamilies':['IPv4']");
+  EXPECT_THAT(UpdateService(ServiceWith("'clusterIP':'None','ipFamilies':['IPv6']"), headless),
+              IsEmpty());
+  EXPECT_THAT(UpdateService(ServiceWith("'clusterIP':'10.0.0.1'"), headless),
               ElementsAre("spec.clusterIPs[0]: Invalid value: [\"10.0.0.1\"]: may not change once "
                           "set"));
 }
 
 TEST(ServiceUpdateValidation, LoadBalancers) {
   const std::string lb = "'type':'LoadBalancer'";
-  const codec::Value old = With(lb + ",'loadBalancerClass':'a.io/b'");
-  EXPECT_THAT(Update(With(lb), old),
+  const codec::Value old = ServiceWith(lb + ",'loadBalancerClass':'a.io/b'");
+  EXPECT_THAT(UpdateService(ServiceWith(lb), old),
               ElementsAre("spec.loadBalancerClass: Invalid value: null: may not change once set"));
-  EXPECT_THAT(Update(With(lb + ",'loadBalancerClass':'c'"), old),
+  EXPECT_THAT(UpdateService(ServiceWith(lb + ",'loadBalancerClass':'c'"), old),
               ElementsAre("spec.loadBalancerClass: Invalid value: \"c\": may not change once set"));
   const std::string forbidden = std::string("spec.loadBalancerClass: ") + kOnlyLb;
-  EXPECT_THAT(Update(With("'loadBalancerClass':'c'"), old), ElementsAre(forbidden, forbidden));
+  EXPECT_THAT(UpdateService(ServiceWith("'loadBalancerClass':'c'"), old),
+              ElementsAre(forbidden, forbidden));
   const std::string local = lb + ",'externalTrafficPolicy':'Local','healthCheckNodePort':";
-  EXPECT_THAT(Update(With(local + "30001"), With(local + "30002")),
+  EXPECT_THAT(UpdateService(ServiceWith(local + "30001"), ServiceWith(local + "30002")),
               ElementsAre("spec.healthCheckNodePort: Forbidden: field is immutable"));
 }
 
 TEST(ServiceUpdateValidation, WhatWasStoredIsNotRefusedLater) {
-  const codec::Value old = With(
+  const codec::Value old = ServiceWith(
       "'type':'LoadBalancer','externalIPs':['010.1.1.1'],"
       "'loadBalancerSourceRanges':['10.1.2.3/8']");
-  EXPECT_THAT(Update(old, old), IsEmpty());
+  EXPECT_THAT(UpdateService(old, old), IsEmpty());
 }
 
 std::vector<std::string> Status(const std::string& ingress, const std::string& type) {
-  codec::Value service = With("'type':'" + type + "'");
+  codec::Value service = ServiceWith("'type':'" + type + "'");
   codec::Value old = service;
   SetAt(old, {"status", "loadBalancer", "ingress"}, Json("[{'ip':'010.9.9.9'}]"));
   SetAt(service, {"status", "loadBalancer", "ingress"}, Json(ingress));
@@ -410,7 +416,7 @@ TEST(ServiceStatusValidation, Ingress) {
 }
 
 TEST(ServiceValidation, OfManyBadPortsTheFirstAreTold) {
-  codec::Value service = With("");
+  codec::Value service = ServiceWith("");
   SetAt(service, {"spec", "ports"}, codec::Array(2 * kMostFieldErrors, codec::Object()));
   const FieldErrors errors = ValidateServiceCreate(service);
   EXPECT_EQ(errors.size(), kMostFieldErrors);
@@ -420,27 +426,29 @@ TEST(ServiceValidation, OfManyBadPortsTheFirstAreTold) {
 TEST(ServiceWarnings, Texts) {
   const std::string deprecated =
       "spec.externalIPs is deprecated and may no longer be implemented in some clusters";
-  EXPECT_THAT(ServiceWarnings(With("")), IsEmpty());
-  EXPECT_THAT(ServiceWarnings(With("'clusterIP':'None','loadBalancerIP':'FE80::1','externalIPs':"
-                                   "['2001:DB8::1'],'sessionAffinity':'ClientIP'")),
-              ElementsAre("spec.loadBalancerIP is ignored for headless services",
-                          "spec.externalIPs is ignored for headless services",
-                          "spec.SessionAffinity is ignored for headless services",
-                          "spec.externalIPs[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 "
-                          "canonical format (\"2001:db8::1\")",
-                          "spec.loadBalancerIP: IPv6 address \"FE80::1\" should be in RFC 5952 "
-                          "canonical format (\"fe80::1\")"));
-  EXPECT_THAT(ServiceWarnings(With("'externalIPs':['2001:DB8::1']")),
+  EXPECT_THAT(ServiceWarnings(ServiceWith("")), IsEmpty());
+  EXPECT_THAT(
+      ServiceWarnings(ServiceWith("'clusterIP':'None','loadBalancerIP':'FE80::1','externalIPs':"
+                                  "['2001:DB8::1'],'sessionAffinity':'ClientIP'")),
+      ElementsAre("spec.loadBalancerIP is ignored for headless services",
+                  "spec.externalIPs is ignored for headless services",
+                  "spec.SessionAffinity is ignored for headless services",
+                  "spec.externalIPs[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 "
+                  "canonical format (\"2001:db8::1\")",
+                  "spec.loadBalancerIP: IPv6 address \"FE80::1\" should be in RFC 5952 "
+                  "canonical format (\"fe80::1\")"));
+  EXPECT_THAT(ServiceWarnings(ServiceWith("'externalIPs':['2001:DB8::1']")),
               ElementsAre("spec.externalIPs[0]: IPv6 address \"2001:DB8::1\" should be in RFC 5952 "
                           "canonical format (\"2001:db8::1\")",
                           deprecated));
-  EXPECT_THAT(ServiceWarnings(With("'clusterIP':'FD00::1','loadBalancerIP':'010.0.0.1'")),
+  EXPECT_THAT(ServiceWarnings(ServiceWith("'clusterIP':'FD00::1','loadBalancerIP':'010.0.0.1'")),
               ElementsAre("spec.clusterIPs[0]: IPv6 address \"FD00::1\" should be in RFC 5952 "
                           "canonical format (\"fd00::1\")",
                           "spec.loadBalancerIP: non-standard IP address \"010.0.0.1\" is invalid: "
                           "use \"10.0.0.1\""));
   EXPECT_THAT(
-      ServiceWarnings(With("'loadBalancerSourceRanges':['10.1.2.3/8','010.0.0.0/8','FD00::/8']")),
+      ServiceWarnings(
+          ServiceWith("'loadBalancerSourceRanges':['10.1.2.3/8','010.0.0.0/8','FD00::/8']")),
       ElementsAre(
           "spec.loadBalancerSourceRanges[0]: CIDR value \"10.1.2.3/8\" is ambiguous in this "
           "context (should be \"10.0.0.0/8\" or \"10.1.2.3/32\"?)",
@@ -448,16 +456,17 @@ TEST(ServiceWarnings, Texts) {
           "invalid: use \"10.0.0.0/8\"",
           "spec.loadBalancerSourceRanges[2]: IPv6 CIDR value \"FD00::/8\" should be in RFC "
           "5952 canonical format (\"fd00::/8\")"));
-  EXPECT_THAT(ServiceWarnings(With("'type':'ExternalName','externalIPs':['192.0.2.1']")),
+  EXPECT_THAT(ServiceWarnings(ServiceWith("'type':'ExternalName','externalIPs':['192.0.2.1']")),
               ElementsAre("spec.externalIPs is ignored when spec.type is \"ExternalName\""));
-  EXPECT_THAT(ServiceWarnings(With("'externalName':'x','trafficDistribution':'PreferClose'",
-                                   ",'annotations':{'service.kubernetes.io/topology-aware-hints':"
-                                   "'Auto'}")),
-              ElementsAre("annotation service.kubernetes.io/topology-aware-hints is deprecated, "
-                          "please use service.kubernetes.io/topology-mode instead",
-                          "spec.externalName is ignored when spec.type is not \"ExternalName\"",
-                          "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
-                          "\"PreferSameZone\""));
+  EXPECT_THAT(
+      ServiceWarnings(ServiceWith("'externalName':'x','trafficDistribution':'PreferClose'",
+                                  ",'annotations':{'service.kubernetes.io/topology-aware-hints':"
+                                  "'Auto'}")),
+      ElementsAre("annotation service.kubernetes.io/topology-aware-hints is deprecated, "
+                  "please use service.kubernetes.io/topology-mode instead",
+                  "spec.externalName is ignored when spec.type is not \"ExternalName\"",
+                  "spec.trafficDistribution: \"PreferClose\" is deprecated; use "
+                  "\"PreferSameZone\""));
   EXPECT_THAT(ServiceStatusWarnings(
                   Json("{'status':{'loadBalancer':{'ingress':[{'ip':'2001:DB8::1'},{}]}}}")),
               ElementsAre("status.loadBalancer.ingress[0]: IPv6 address \"2001:DB8::1\" should be "

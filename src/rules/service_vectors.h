@@ -1,14 +1,15 @@
-// What becomes of the IP fields of a Service: vectors taken from the behaviour of Kubernetes 1.36.
-// For service_families_test.cc.
+// Test vectors for the IP fields of a Service, taken from the behaviour of Kubernetes 1.36. Used by
+// service_families_test.cc.
 #pragma once
 
 #include <string_view>
 
 namespace berth::rules {
 
-/// Create. Families of the cluster, in order; addresses given (4, 6: one of that family, N: None,
-/// H: None and no selector, -: none); policy given (S, P, R, -: none); then the result for the
-/// families none, 4, 6, 46, 64 given: E is refused, else the policy and families stored.
+/// Vectors for create. Columns: the families of the cluster, in order; the given addresses (4 or 6
+/// is one of that family, N is `None`, H is `None` without a selector, - is no address); the given
+/// policy (S, P, R, or - if not set); then the result if the client gives no families, 4, 6,
+/// 46, 64. E means refused, otherwise the result is the stored policy and families.
 inline constexpr std::string_view kCreateVectors = R"(
 4 - - S4 S4 E E E
 4 - S S4 S4 E E E
@@ -116,8 +117,8 @@ inline constexpr std::string_view kCreateVectors = R"(
 64 H R R64 R46 R64 R46 R64
 )";
 
-/// Update, from a Service created with that policy and those addresses. Then the policy, families
-/// and addresses of the update, and how many families there are afterwards, or E.
+/// Vectors for update. Columns: the policy and addresses that the Service was created with; the
+/// policy, families and addresses of the update; and the number of families afterwards, or E.
 inline constexpr std::string_view kUpdateVectors = R"(
 4 S - S - - 1
 4 S - R 46 - E

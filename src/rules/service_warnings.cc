@@ -1,14 +1,9 @@
-#include <fmt/format.h>
-
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/go_text.h"
 #include "codec/read.h"
-#include "ip/addr.h"
-#include "ip/cidr.h"
+#include "rules/address_text.h"
 #include "rules/field_error.h"
 #include "rules/service.h"
 #include "rules/service_validation.h"
@@ -18,44 +13,8 @@ namespace {
 
 using Warnings = std::vector<std::string>;
 
-void WarnOfAddress(Warnings& warnings, const Path& path, std::string_view text) {
-  const std::optional<ip::LooseAddr> parsed = ip::ParseAddrLoose(text);
-  if (!parsed.has_value()) return;
-  const std::string canonical = parsed->addr.ToString();
-  if (parsed->leading_zeros || parsed->v4_mapped) {
-    warnings.push_back(fmt::format("{}: non-standard IP address {} is invalid: use {}", path.text(),
-                                   base::GoQuoted(text), base::GoQuoted(canonical)));
-  } else if (canonical != text) {
-    warnings.push_back(
-        fmt::format("{}: IPv6 address {} should be in RFC 5952 canonical format ({})", path.text(),
-                    base::GoQuoted(text), base::GoQuoted(canonical)));
-  }
-}
-
 void WarnOfAddresses(Warnings& warnings, const Path& path, const codec::Array& texts) {
   for (size_t i = 0; i < texts.size(); ++i) WarnOfAddress(warnings, path.Index(i), Text(&texts[i]));
-}
-
-void WarnOfBlock(Warnings& warnings, const Path& path, std::string_view text) {
-  const std::optional<ip::LooseCidr> parsed = ip::ParseCidrLoose(text);
-  if (!parsed.has_value()) return;
-  const std::string canonical = parsed->cidr.ToString();
-  if (parsed->host_bits_set) {
-    const std::string_view host = text.substr(0, text.find('/'));
-    const auto addr = ip::ParseAddrLoose(host);
-    const std::string one = fmt::format("{}/{}", addr.has_value() ? addr->addr.ToString() : host,
-                                        ip::Width(parsed->cidr.family()));
-    warnings.push_back(fmt::format(
-        "{}: CIDR value {} is ambiguous in this context (should be {} or {}?)", path.text(),
-        base::GoQuoted(text), base::GoQuoted(canonical), base::GoQuoted(one)));
-  } else if (parsed->leading_zeros || parsed->v4_mapped) {
-    warnings.push_back(fmt::format("{}: non-standard CIDR value {} is invalid: use {}", path.text(),
-                                   base::GoQuoted(text), base::GoQuoted(canonical)));
-  } else if (canonical != text) {
-    warnings.push_back(
-        fmt::format("{}: IPv6 CIDR value {} should be in RFC 5952 canonical format ({})",
-                    path.text(), base::GoQuoted(text), base::GoQuoted(canonical)));
-  }
 }
 
 void WarnOfHeadless(Warnings& warnings, const codec::Value& service) {

@@ -12,37 +12,36 @@
 #include "rules/age.h"
 #include "rules/allocated_address.h"
 #include "rules/allocation_table.h"
-#include "rules/event.h"
+#include "rules/columns.h"
+#include "rules/endpoint_table.h"
+#include "rules/event_rules.h"
 #include "rules/service_table.h"
 
 namespace berth::rules {
 namespace {
 
-constexpr Column kName{.name = "Name", .format = "name", .description = "Name of the object."};
-constexpr Column kAge{.name = "Age", .description = "Time since the object was created."};
-
 constexpr auto kNamespaceColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Status", .description = "Whether the namespace is in use or on its way out."},
-    kAge,
+    kAgeColumn,
 });
 constexpr auto kLeaseColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Holder", .description = "Who holds the lease."},
-    kAge,
+    kAgeColumn,
 });
 constexpr auto kServiceCidrColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "CIDRs", .description = "Blocks from which Services get their addresses."},
-    kAge,
+    kAgeColumn,
 });
 constexpr auto kIpAddressColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "ParentRef", .description = "The object that holds the address."},
 });
 constexpr auto kEventColumns = std::to_array<Column>({
     {.name = "Last Seen", .description = "Time since it last happened."},
-    {.name = "Type", .description = "Normal, or Warning if somebody should look."},
+    {.name = "Type", .description = "Normal, or Warning if it needs attention."},
     {.name = "Reason", .description = "Why it happened, in one word."},
     {.name = "Object", .description = "What it happened to."},
     {.name = "Subobject", .description = "Which part of that object.", .priority = 1},
@@ -53,27 +52,21 @@ constexpr auto kEventColumns = std::to_array<Column>({
     {.name = "Name", .format = "name", .description = "Name of the event.", .priority = 1},
 });
 constexpr auto kDefaultColumns = std::to_array<Column>({
-    kName,
+    kNameColumn,
     {.name = "Created At", .type = "date", .description = "When the object was created."},
 });
 
-codec::Value NameOf(const codec::Value& object) { return StringAt(object, "metadata", "name"); }
-
-codec::Value AgeOf(const codec::Value& object, base::WallTime now) {
-  return Age(StringAt(object, "metadata", "creationTimestamp"), now);
-}
-
 codec::Array NamespaceCells(const codec::Value& object, base::WallTime now) {
-  return {NameOf(object), StringAt(object, "status", "phase"), AgeOf(object, now)};
+  return {NameCell(object), StringAt(object, "status", "phase"), AgeCell(object, now)};
 }
 
 codec::Array LeaseCells(const codec::Value& object, base::WallTime now) {
-  return {NameOf(object), StringAt(object, "spec", "holderIdentity"), AgeOf(object, now)};
+  return {NameCell(object), StringAt(object, "spec", "holderIdentity"), AgeCell(object, now)};
 }
 
 codec::Array ServiceCidrCells(const codec::Value& object, base::WallTime now) {
   const std::vector<std::string> cidrs = Texts(ArrayAt(object, "spec", "cidrs"));
-  return {NameOf(object), fmt::format("{}", fmt::join(cidrs, ",")), AgeOf(object, now)};
+  return {NameCell(object), fmt::format("{}", fmt::join(cidrs, ",")), AgeCell(object, now)};
 }
 
 std::string Lower(std::string_view text) {
@@ -84,7 +77,7 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-/// `services/default/web`, `widgets.example.com/web`.
+/// Returns `services/default/web`, `widgets.example.com/web`.
 std::string ParentText(const codec::Value& object) {
   const codec::Value* parent = FindAt(object, "spec", "parentRef");
   if (parent == nullptr) return "<none>";
@@ -98,12 +91,13 @@ std::string ParentText(const codec::Value& object) {
   return text + fmt::format("/{}", StringAt(*parent, "name"));
 }
 
-/// The age has no column: clients ignore the cell, upstream sends it.
+/// The age has no column. Clients ignore the cell, but Kubernetes sends it.
 codec::Array IpAddressCells(const codec::Value& object, base::WallTime now) {
-  return {NameOf(object), ParentText(object), AgeOf(object, now)};
+  return {NameCell(object), ParentText(object), AgeCell(object, now)};
 }
 
-/// Where old and new form of an Event differ, what is set counts.
+/// Returns the source. If the old and the new form of an Event differ, the field that is set
+/// counts.
 std::string SourceText(const codec::Value& event) {
   const auto either = [](std::string_view first, std::string_view second) {
     return first.empty() ? second : first;
@@ -144,7 +138,7 @@ codec::Array EventCells(const codec::Value& event, base::WallTime now) {
           base::GoTrimSpace(StringAt(event, "message")),
           first,
           count,
-          NameOf(event)};
+          NameCell(event)};
 }
 
 codec::Array NewEventCells(const codec::Value& event, base::WallTime now) {
@@ -152,7 +146,7 @@ codec::Array NewEventCells(const codec::Value& event, base::WallTime now) {
 }
 
 codec::Array DefaultCells(const codec::Value& object, base::WallTime /*now*/) {
-  return {NameOf(object), StringAt(object, "metadata", "creationTimestamp")};
+  return {NameCell(object), StringAt(object, "metadata", "creationTimestamp")};
 }
 
 struct KindTable {
@@ -167,6 +161,9 @@ const KindTable& TableOf(std::string_view kind) {
       {"Namespace", kNamespaceColumns, NamespaceCells},
       {"Event", kEventColumns, EventCells},
       {"Event.events.k8s.io", kEventColumns, NewEventCells},
+      {"Endpoints", EndpointsColumns(), EndpointsCells},
+      {"EndpointSlice.discovery.k8s.io", EndpointSliceColumns(), EndpointSliceCells},
+      {"Node", NodeColumns(), NodeCells},
       {"Lease.coordination.k8s.io", kLeaseColumns, LeaseCells},
       {"ServiceCIDR.networking.k8s.io", kServiceCidrColumns, ServiceCidrCells},
       {"IPAddress.networking.k8s.io", kIpAddressColumns, IpAddressCells},

@@ -1,8 +1,8 @@
 // Objects as rows of a table, as `kubectl get` shows them: columns per kind, and the cells of one
-// object. Always the wide form; clients hide columns with a priority above 0. Pure.
+// object. The table is always the wide form; clients hide columns with a priority above 0. Pure.
 //
-// `kind` is the Kind, with ".group" if it is not in the core group ("Lease.coordination.k8s.io").
-// A kind without columns of its own has Name and Created At.
+// `kind` is the Kind, with ".group" if it is not in the core group ("Lease.coordination.k8s.io"). A
+// kind without columns of its own has Name and Created At.
 #pragma once
 
 #include <span>
@@ -24,8 +24,8 @@ struct Column {
 
 std::span<const Column> Columns(std::string_view kind);
 
-/// One cell per column (an IPAddress has one more, as upstream). An Event may be given in either
-/// view, according to `kind`.
+/// Returns one cell per column. (An IPAddress has one cell more, as in Kubernetes.) An Event may be
+/// passed in either view, according to `kind`.
 codec::Array Cells(std::string_view kind, const codec::Value& object, base::WallTime now);
 
 }  // namespace berth::rules

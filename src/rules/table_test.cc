@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "rules/age.h"
-#include "rules/event.h"
-#include "rules/testing.h"
+#include "rules/event_rules.h"
+#include "rules/testing/rules_kit.h"
 
 namespace berth::rules {
 namespace {
@@ -46,14 +46,15 @@ TEST(Age, HumanDuration) {
   for (const auto& [secs, text] : cases) EXPECT_EQ(HumanDuration(seconds(secs)), text) << secs;
 }
 
-base::WallTime Now() { return base::WallTime(seconds(1'700'000'000)); }
+base::WallTime TableTime() { return base::WallTime(seconds(1'700'000'000)); }
 
 TEST(Age, OfATime) {
-  EXPECT_EQ(Age("2023-11-14T22:13:15Z", Now()), "5s");
-  EXPECT_EQ(Age("2023-11-14T22:13:15.500000Z", Now()), "4s");
-  EXPECT_EQ(Age("", Now()), "<unknown>");
-  EXPECT_EQ(Age("yesterday", Now()), "<unknown>");
-  EXPECT_EQ(Age("0001-01-02T00:00:00Z", Now()), "292y") << "as far back as a duration reaches";
+  EXPECT_EQ(Age("2023-11-14T22:13:15Z", TableTime()), "5s");
+  EXPECT_EQ(Age("2023-11-14T22:13:15.500000Z", TableTime()), "4s");
+  EXPECT_EQ(Age("", TableTime()), "<unknown>");
+  EXPECT_EQ(Age("yesterday", TableTime()), "<unknown>");
+  EXPECT_EQ(Age("0001-01-02T00:00:00Z", TableTime()), "292y")
+      << "as far back as a duration reaches";
 }
 
 void ExpectColumns(std::string_view kind,
@@ -100,7 +101,7 @@ codec::Array ServiceRow(const std::string& spec, const std::string& status = "{}
   return Cells("Service",
                Json("{'metadata':{'name':'a','creationTimestamp':'2023-11-14T22:13:15Z'},'spec':" +
                     spec + ",'status':" + status + "}"),
-               Now());
+               TableTime());
 }
 
 TEST(Table, Services) {
@@ -133,19 +134,19 @@ TEST(Table, Events) {
       "'2023-11-14T22:13:15Z'}");
   const codec::Array row = {"5s",   "Warning", "R", "service/web", "f", "berth, h",
                             "text", "2m",      3,   "e1"};
-  EXPECT_EQ(Cells("Event", old_form, Now()), row);
-  EXPECT_EQ(Cells("Event.events.k8s.io", EventToNew(old_form), Now()), row);
+  EXPECT_EQ(Cells("Event", old_form, TableTime()), row);
+  EXPECT_EQ(Cells("Event.events.k8s.io", EventToNew(old_form), TableTime()), row);
   EXPECT_EQ(Cells("Event",
                   Json("{'metadata':{'name':'e5'},'involvedObject':{'kind':'Node'},'eventTime':"
                        "'2023-11-14T22:13:10.000000Z','reportingComponent':'c.io/x',"
                        "'reportingInstance':'i'}"),
-                  Now()),
+                  TableTime()),
             (codec::Array{"10s", "", "", "node", "", "c.io/x, i", "", "10s", 1, "e5"}));
   const codec::Array series =
       Cells("Event",
             Json("{'series':{'count':4,'lastObservedTime':'2023-11-14T22:13:19.000000Z'},'count':1,"
                  "'lastTimestamp':'2023-11-14T22:13:10Z'}"),
-            Now());
+            TableTime());
   EXPECT_EQ(series[0], "1s");
   EXPECT_EQ(series[8], 4);
   EXPECT_EQ(series[7], "<unknown>");
@@ -153,28 +154,28 @@ TEST(Table, Events) {
 
 TEST(Table, OtherKinds) {
   const std::string meta = "'metadata':{'name':'a','creationTimestamp':'2023-11-14T22:13:15Z'}";
-  EXPECT_EQ(Cells("Namespace", Json("{" + meta + ",'status':{'phase':'Active'}}"), Now()),
+  EXPECT_EQ(Cells("Namespace", Json("{" + meta + ",'status':{'phase':'Active'}}"), TableTime()),
             (codec::Array{"a", "Active", "5s"}));
   EXPECT_EQ(Cells("Lease.coordination.k8s.io", Json("{" + meta + ",'spec':{'holderIdentity':'h'}}"),
-                  Now()),
+                  TableTime()),
             (codec::Array{"a", "h", "5s"}));
   EXPECT_EQ(Cells("ServiceCIDR.networking.k8s.io",
-                  Json("{" + meta + ",'spec':{'cidrs':['10.0.0.0/8','fd00::/64']}}"), Now()),
+                  Json("{" + meta + ",'spec':{'cidrs':['10.0.0.0/8','fd00::/64']}}"), TableTime()),
             (codec::Array{"a", "10.0.0.0/8,fd00::/64", "5s"}));
   EXPECT_EQ(Cells("IPAddress.networking.k8s.io",
                   Json("{" + meta +
                        ",'spec':{'parentRef':{'resource':'Services','namespace':'n',"
                        "'name':'w'}}}"),
-                  Now()),
+                  TableTime()),
             (codec::Array{"a", "services/n/w", "5s"}));
   EXPECT_EQ(Cells("IPAddress.networking.k8s.io",
                   Json("{" + meta +
                        ",'spec':{'parentRef':{'group':'x.io','resource':'widgets',"
                        "'name':'w'}}}"),
-                  Now())[1],
+                  TableTime())[1],
             "widgets.x.io/w");
-  EXPECT_EQ(Cells("IPAddress.networking.k8s.io", Json("{" + meta + "}"), Now())[1], "<none>");
-  EXPECT_EQ(Cells("Widget.example.com", Json("{" + meta + "}"), Now()),
+  EXPECT_EQ(Cells("IPAddress.networking.k8s.io", Json("{" + meta + "}"), TableTime())[1], "<none>");
+  EXPECT_EQ(Cells("Widget.example.com", Json("{" + meta + "}"), TableTime()),
             (codec::Array{"a", "2023-11-14T22:13:15Z"}));
 }
 
