@@ -1,4 +1,4 @@
-// What happened to an object, and who wants to know.
+// Changes of objects, and the interface through which the follower reports them.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,26 @@ namespace berth::state {
 struct Change {
   int64_t revision = 0;
   uint16_t resource = 0;
-  ObjectPtr object = {};    // Null: deleted.
-  ObjectPtr previous = {};  // Null: created.
+  ObjectPtr object = {};    // Null if the object was deleted.
+  ObjectPtr previous = {};  // Null if the object was created.
 
-  /// The new state, or the last one of what is deleted.
+  /// Returns the new state, or the last state of a deleted object.
   const ObjectPtr& Last() const { return object ? object : previous; }
 };
 
-/// Told by the follower, on its thread, in order of revisions, after the snapshot that shows the
-/// changes has been published and before anybody who waits for their revision goes on. Must be
-/// quick and must not wait for the follower.
+/// Receives all changes, in order of revisions. The follower calls it on its own thread, after it
+/// has published the snapshot that shows the changes and before it resumes the callers that wait
+/// for their revision. A call must be quick and must not wait for the follower.
 class Listener {
  public:
   virtual ~Listener() = default;
 
-  /// The next changes. Nothing else happened up to `revision`; `changes` may be empty.
+  /// Reports the next changes. Nothing else happened up to `revision`. `changes` may be empty.
   virtual void OnBatch(const std::vector<Change>& changes, int64_t revision) = 0;
 
-  /// The picture was read anew at `revision`: at the start, and when events may have been missed.
-  /// `changes` lead from the last picture to this one, in order of keys; their revisions are not
-  /// those of events (what happened in between is only in the store's history).
+  /// Reports that the whole store was read at `revision`. This happens at the start, and when
+  /// events may have been missed. `changes` lead from the last snapshot to the new one, in order of
+  /// keys. Their revisions are not those of events, because only the store's history has these.
   virtual void OnReset(const std::vector<Change>& changes, int64_t revision) = 0;
 };
 

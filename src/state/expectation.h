@@ -1,9 +1,9 @@
-// What this process is about to write. The follower meets it again as an event; then it need not
-// decode what the writer had in its hands, and the writer learns that its write happened even when
-// the store's reply was lost.
+// A write that this process is about to make. When the follower receives the write as an event, it
+// takes the object from here and need not decode the value. The writer learns that its write
+// happened even if the store's reply was lost.
 //
-// Threads: filled in by the writer before it is handed to Follower::Expect; after that `wire` and
-// the outcome belong to the follower until it has passed the write's revision.
+// Threads: the writer fills in an expectation before it passes it to Follower::Expect. After that,
+// `wire` and the outcome belong to the follower until it has passed the write's revision.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,20 @@ namespace berth::state {
 
 struct Expectation {
   std::string key = {};
-  /// Exactly the bytes that go into the store; nothing: a delete.
+  /// Exactly the bytes that are put into the store. Empty for a delete.
   std::string stored = {};
   bool deletes = false;
-  /// What the key's last put is before it (0: it does not exist); a delete is known by it.
+  /// Revision of the key's last put before this write, or 0 if the key does not exist. The follower
+  /// recognises the event of a delete by it.
   int64_t before = 0;
   WireText wire = {};
 
-  // Filled in by the follower.
-  int64_t revision = 0;   // Of the event that it was; 0: not seen.
-  ObjectPtr object = {};  // What the event put.
-  bool missed = false;    // The picture was read anew meanwhile: it may have happened unseen.
+  // The outcome, filled in by the follower.
+  int64_t revision = 0;   // Revision of the write's event, or 0 if it was not seen.
+  ObjectPtr object = {};  // The object that the event put.
+  /// The event may have been missed, because the whole store was read meanwhile or because the
+  /// follower did not keep this expectation.
+  bool missed = false;
 };
 
 using ExpectationPtr = std::shared_ptr<Expectation>;

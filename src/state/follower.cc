@@ -11,7 +11,8 @@
 namespace berth::state {
 namespace {
 
-/// As Kubernetes words a resourceVersion that the store has not reached; clients look at the cause.
+/// Returns the error for a resourceVersion that the store has not reached, worded as Kubernetes
+/// words it. Clients look at the cause.
 base::Error NotReachedError(int64_t wanted, int64_t current) {
   return {.reason = base::Reason::kTimeout,
           .message =
@@ -134,7 +135,7 @@ void Follower::Impl::CatchUp(base::SteadyTime deadline, Await done) {
   {
     base::MutexLock lock(mutex_);
     catchers_.push_back({.done = std::move(done), .deadline = deadline});
-    // A question that is under way may be answered with what was before this call.
+    // The answer to a question that is under way may be older than this call.
     if (asking_) return;
     asking_ = true;
     ask.swap(catchers_);
@@ -191,7 +192,7 @@ base::SteadyTime Follower::Impl::NextDue() const {
   return due;
 }
 
-/// Calls what is due. Whether there was anything.
+/// Calls all timers and deadlines that are due. Returns false if none was due.
 bool Follower::Impl::RunDue() {
   std::vector<std::function<void()>> calls;
   bool ask = false;
@@ -221,7 +222,8 @@ bool Follower::Impl::RunDue() {
   return true;
 }
 
-/// Listeners have been told up to `revision`: those go on who waited for it.
+/// Notes that listeners have been notified up to `revision`, and calls the callbacks that waited
+/// for it.
 void Follower::Impl::Told(int64_t revision, size_t events) {
   std::vector<Await> met;
   SnapshotPtr snapshot;
@@ -270,7 +272,7 @@ void Follower::AwaitRevision(int64_t revision, base::SteadyTime deadline, Await 
 
 void Follower::ReadCurrent(base::SteadyTime deadline, Await done) {
   if (AsksStore()) return impl_->CatchUp(deadline, std::move(done));
-  impl_->AwaitRevision(0, deadline, std::move(done));  // Waits for the first picture only.
+  impl_->AwaitRevision(0, deadline, std::move(done));  // Waits for the first snapshot only.
 }
 
 void Follower::CatchUp(base::SteadyTime deadline, Await done) {
@@ -291,15 +293,25 @@ bool Follower::IsUndecodable(std::string_view key) const {
   return impl_->undecodable_.contains(key);
 }
 
+std::vector<Follower::UndecodableKey> Follower::Undecodable(size_t limit) const {
+  std::vector<UndecodableKey> keys;
+  {
+    base::MutexLock lock(impl_->mutex_);
+    keys.reserve(impl_->undecodable_.size());
+    for (const auto& [key, error] : impl_->undecodable_) {
+      keys.push_back({.key = key, .error = error});
+    }
+  }
+  std::ranges::sort(keys, {}, &UndecodableKey::key);
+  if (keys.size() > limit) keys.resize(limit);
+  return keys;
+}
+
 Follower::Stats Follower::GetStats() const {
   base::MutexLock lock(impl_->mutex_);
   Stats stats = impl_->stats_;
   stats.undecodable = impl_->undecodable_.size();
   return stats;
 }
-
-const Resources& Follower::GetResources() const { return impl_->resources_; }
-store::Engine& Follower::Engine() const { return impl_->engine_; }
-const base::Clock& Follower::Clock() const { return impl_->clock_; }
 
 }  // namespace berth::state

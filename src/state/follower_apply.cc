@@ -1,4 +1,4 @@
-// What the follower's writing thread does: read the store, follow the watch, publish.
+// The work of the follower's writing thread: it reads the store, follows the watch and publishes.
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -9,17 +9,20 @@
 namespace berth::state {
 namespace {
 
-/// More are counted but not logged one by one.
+/// How many undecodable values are logged. More are only counted.
 constexpr size_t kLoggedUndecodable = 20;
 
-/// How often a wait for a reply looks whether it is still wanted.
+/// How much is kept of the reason why a value cannot be decoded.
+constexpr size_t kLongestReason = 256;
+
+/// How often a wait for a reply checks whether the follower is stopping.
 constexpr std::chrono::milliseconds kLookAround{50};
 
-/// What leads from one snapshot to the next, in order of keys.
+/// Returns the changes that lead from one snapshot to the next, in order of keys.
 std::vector<Change> Difference(const Snapshot& before, const Snapshot& after) {
   std::vector<Change> changes;
-  Cursor old = before.Seek("");
-  Cursor now = after.Seek("");
+  SnapshotIterator old = before.Seek("");
+  SnapshotIterator now = after.Seek("");
   while (old.Valid() || now.Valid()) {
     const int order = !old.Valid() ? 1 : !now.Valid() ? -1 : old.Get()->CompareKey(*now.Get());
     if (order < 0) {
@@ -79,7 +82,8 @@ bool Follower::Impl::Pump() {
   return RunDue() || worked;
 }
 
-/// Reads the whole store and begins to watch behind it. False: to be tried again.
+/// Reads the whole store and starts a watch after the revision that was read. Returns false if the
+/// caller should try again later.
 bool Follower::Impl::Load() {
   const SnapshotPtr before = Current();
   {
@@ -92,10 +96,9 @@ bool Follower::Impl::Load() {
     if (!stopping_) Lost(read.error());
     return false;
   }
-  MissExpected();  // What was written before the state that was read.
+  MissExpected();  // Some may be in the state just read, and then no event will follow.
   const SnapshotPtr& after = *read;
-  watch_ = engine_.StartWatch({.prefix = std::string(store::kPrefix), .after = {after->Revision()}},
-                              [this] { Wake(); });
+  watch_ = engine_.Follow({after->Revision()}, [this] { Wake(); });
   const std::vector<Change> changes = Difference(*before, *after);
   builder_.emplace(*after);
   Publish(after);
@@ -111,7 +114,7 @@ bool Follower::Impl::Load() {
   return true;
 }
 
-/// Objects that have not changed are taken from the last picture.
+/// Reads the whole store into a new snapshot. Takes unchanged objects from the last snapshot.
 base::Result<SnapshotPtr> Follower::Impl::ReadStore(const Snapshot& before) {
   SnapshotBuilder builder{Snapshot()};
   store::ScanRequest request{.prefix = std::string(store::kPrefix), .limit = options_.page_entries};
@@ -133,7 +136,7 @@ base::Result<SnapshotPtr> Follower::Impl::ReadStore(const Snapshot& before) {
       }
       if (object) builder.Put(std::move(object));
     }
-    // A store that was put back to an earlier state would take readers into the past.
+    // A store that was restored to an earlier state must not take readers back in time.
     if (!page->more) return builder.Publish(std::max(page->at.value, before.Revision()));
   }
 }
@@ -158,13 +161,13 @@ base::Result<store::ScanPage> Follower::Impl::WaitForPage(PageSlot& slot) {
 }
 
 void Follower::Impl::Lost(const base::Error& error) {
-  log_.Warn("the picture of the store is to be read anew", {{"error", error.message}});
+  log_.Warn("reading the whole store again", {{"error", error.message}});
   base::MutexLock lock(mutex_);
   ready_ = false;
   stats_.trouble = error.message;
 }
 
-/// Whether there was anything to follow.
+/// Reads the watch and applies its events. Returns false if there was nothing new.
 bool Follower::Impl::Follow() {
   const base::Result<store::WatchBatch> batch = watch_->Poll(options_.batch_events);
   if (!batch) {
@@ -201,7 +204,7 @@ std::optional<Change> Follower::Impl::ApplyEvent(const store::Event& event) {
   if (event.type == store::Event::Type::kPut) {
     change.object = MakeObject(*identity, event.value, event.revision.value);
   }
-  // What cannot be decoded leaves the picture.
+  // An object whose new value cannot be decoded is removed from the snapshot.
   change.previous = change.object ? builder_->Put(change.object) : builder_->Erase(event.key);
   if (event.type == store::Event::Type::kDelete) {
     const int64_t before = change.previous  ? change.previous->Revision()
@@ -213,7 +216,8 @@ std::optional<Change> Follower::Impl::ApplyEvent(const store::Event& event) {
   return change;
 }
 
-/// Null, and noted, if the value cannot be decoded.
+/// Returns the object of a stored value. If the value cannot be decoded, notes that and returns
+/// null.
 ObjectPtr Follower::Impl::MakeObject(const Identity& identity, std::string_view value,
                                      int64_t revision) {
   if (ObjectPtr taken = TakeExpected(identity, value, revision)) {
@@ -268,7 +272,7 @@ void Follower::Impl::NoteUndecodable(std::string_view key, const base::Error& er
   size_t known = 0;
   {
     base::MutexLock lock(mutex_);
-    undecodable_.emplace(key);
+    undecodable_.insert_or_assign(std::string(key), error.message.substr(0, kLongestReason));
     known = undecodable_.size();
   }
   if (known > kLoggedUndecodable) return;
@@ -278,7 +282,7 @@ void Follower::Impl::NoteUndecodable(std::string_view key, const base::Error& er
 
 void Follower::Impl::Publish(SnapshotPtr snapshot) {
   base::MutexLock lock(mutex_);
-  current_.swap(snapshot);  // The last one is let go without the lock.
+  current_.swap(snapshot);  // The last snapshot is released without the lock.
   lock.Unlock();
 }
 

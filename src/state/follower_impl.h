@@ -1,5 +1,5 @@
-// The follower's insides: what its writing thread does (follower_apply.cc) and what waits for it
-// (follower.cc). Internal to state/follower.
+// The implementation of the follower: the work of its writing thread (follower_apply.cc) and the
+// callbacks that wait for it (follower.cc). Internal to state/follower.
 #pragma once
 
 #include <atomic>
@@ -46,14 +46,14 @@ class Follower::Impl : public std::enable_shared_from_this<Impl> {
     Await done = {};
     base::SteadyTime deadline = {};
   };
-  /// One page on its way.
+  /// A page that has been requested from the store.
   struct PageSlot {
     base::Mutex mutex;
     base::CondVar come;
     std::optional<base::Result<store::ScanPage>> page GUARDED_BY(mutex);
   };
 
-  // The writing thread.
+  // Called on the writing thread.
   void Run();
   void WaitForWork();
   bool Load();
@@ -72,7 +72,7 @@ class Follower::Impl : public std::enable_shared_from_this<Impl> {
   void Publish(SnapshotPtr snapshot);
   void Told(int64_t revision, size_t events);
 
-  // What waits.
+  // Callbacks, timers and deadlines.
   bool RunDue();
   void AskProgress();
   base::SteadyTime NextDue() const REQUIRES(mutex_);
@@ -89,9 +89,9 @@ class Follower::Impl : public std::enable_shared_from_this<Impl> {
   const base::Clock& clock_;
   base::Logger& log_;
 
-  // The writing thread's.
+  // Used by the writing thread only.
   std::optional<SnapshotBuilder> builder_;
-  std::unique_ptr<store::Watch> watch_;  // Null: the store is to be read.
+  std::unique_ptr<store::Watch> watch_;  // Null while the whole store has to be read.
   base::SteadyTime load_at_ = base::SteadyTime::min();
   std::thread thread_;
   std::atomic<bool> stopping_ = false;
@@ -104,15 +104,16 @@ class Follower::Impl : public std::enable_shared_from_this<Impl> {
   bool stopped_ GUARDED_BY(mutex_) = false;
   bool ready_ GUARDED_BY(mutex_) = false;
   SnapshotPtr current_ GUARDED_BY(mutex_) = std::make_shared<const Snapshot>();
-  int64_t told_ GUARDED_BY(mutex_) = -1;  // Listeners have been told up to here; -1: of nothing.
+  // Revision up to which listeners have been notified, or -1 before the first snapshot.
+  int64_t told_ GUARDED_BY(mutex_) = -1;
   Waiters waiters_ GUARDED_BY(mutex_);
-  /// Of those that have one.
+  /// Deadlines of the waiters that have one.
   std::multimap<base::SteadyTime, Waiters::iterator> deadlines_ GUARDED_BY(mutex_);
   std::multimap<base::SteadyTime, std::function<void()>> timers_ GUARDED_BY(mutex_);
   std::optional<base::SteadyTime> ask_progress_at_ GUARDED_BY(mutex_);
-  std::vector<Catcher> catchers_ GUARDED_BY(mutex_);  // Wait for the next question.
+  std::vector<Catcher> catchers_ GUARDED_BY(mutex_);  // Wait until the store is asked again.
   bool asking_ GUARDED_BY(mutex_) = false;
-  TextSet undecodable_ GUARDED_BY(mutex_);
+  TextMap<std::string> undecodable_ GUARDED_BY(mutex_);  // With the reasons.
   Stats stats_ GUARDED_BY(mutex_);
 
   base::Mutex expected_mutex_;

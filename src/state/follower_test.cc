@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "state/testing_store.h"
+#include "base/testing/base_kit.h"
+#include "state/testing/test_store.h"
 
 namespace berth::state {
 namespace {
@@ -28,7 +28,7 @@ using testing::Stored;
 
 constexpr base::SteadyTime kNever = base::SteadyTime::max();
 
-/// Keeps what it is told, and that all of it was published before.
+/// Records all notifications, and checks that the follower had published what they report.
 class Recorder final : public Listener {
  public:
   void OnBatch(const std::vector<Change>& changes, int64_t revision) override {
@@ -72,15 +72,15 @@ class FollowerTest : public ::testing::Test {
   }
   int64_t Put(const std::string& key, const std::string& value) { return store_.Put(key, value); }
   int64_t Delete(const std::string& key) { return store_.Delete(key); }
-  std::map<std::string, std::string> Picture() const {
-    std::map<std::string, std::string> picture;
+  std::map<std::string, std::string> Bodies() const {
+    std::map<std::string, std::string> bodies;
     const SnapshotPtr snapshot = follower_->Current();
-    for (Cursor at = snapshot->Seek(""); at.Valid(); at.Next()) {
-      picture[std::string(at.Get()->Name())] = Body(*at.Get());
+    for (SnapshotIterator at = snapshot->Seek(""); at.Valid(); at.Next()) {
+      bodies[std::string(at.Get()->Name())] = Body(*at.Get());
     }
-    return picture;
+    return bodies;
   }
-  /// What comes of waiting: not called, or the revision of the snapshot, or -1 for an error.
+  /// Returns a callback that stores the revision of its snapshot in `result`, or -1 for an error.
   Follower::Await Note(std::optional<int64_t>& result) {
     return [&result](const base::Result<SnapshotPtr>& snapshot) {
       result = snapshot ? (*snapshot)->Revision() : -1;
@@ -103,7 +103,7 @@ TEST_F(FollowerTest, ReadsTheStoreAndFollowsIt) {
   EXPECT_EQ(follower_->Current()->Revision(), 0);
   PumpAll();
   EXPECT_TRUE(follower_->Ready());
-  EXPECT_EQ(Picture(), (NameToBody{{"a", "1"}, {"b", "1"}, {"c", "1"}, {"d", "1"}, {"e", "1"}}));
+  EXPECT_EQ(Bodies(), (NameToBody{{"a", "1"}, {"b", "1"}, {"c", "1"}, {"d", "1"}, {"e", "1"}}));
 
   recorder_.told.clear();
   Put(ServiceKey("n", "a"), Stored("2"));
@@ -187,7 +187,7 @@ TEST_F(FollowerTest, TooManyWaitersAreRefusedAndAllAreSettledAtTheEnd) {
                           base::Reason::kServiceUnavailable));
 }
 
-TEST_F(FollowerTest, AfterMissedEventsThePictureIsReadAnewAndTheDifferenceTold) {
+TEST_F(FollowerTest, AfterMissedEventsTheStoreIsReadAgainAndTheDifferenceReported) {
   Make({}, {.history_bytes = 1000, .ring_bytes = 1000});
   Put(ServiceKey("n", "same"), Stored("1"));
   Put(ServiceKey("n", "changes"), Stored("1"));
@@ -202,12 +202,12 @@ TEST_F(FollowerTest, AfterMissedEventsThePictureIsReadAnewAndTheDifferenceTold) 
   store_.LoseHistory();
   follower_->Pump();
   EXPECT_FALSE(follower_->Ready());
-  EXPECT_EQ(Picture().at("goes"), "1") << "readers keep the last picture";
+  EXPECT_EQ(Bodies().at("goes"), "1") << "readers keep the last snapshot";
   clock_.Advance(milliseconds(1000));
   PumpAll();
   EXPECT_TRUE(follower_->Ready());
   EXPECT_THAT(recorder_.told, ElementsAre("reset", "changes=1>2", "-goes=1", "+new=1"));
-  EXPECT_EQ(Picture(), (NameToBody{{"same", "1"}, {"changes", "2"}, {"new", "1"}}));
+  EXPECT_EQ(Bodies(), (NameToBody{{"same", "1"}, {"changes", "2"}, {"new", "1"}}));
   EXPECT_EQ(follower_->Current()->Find(ServiceKey("n", "same")), same) << "not decoded again";
 
   recorder_.told.clear();
@@ -221,7 +221,7 @@ TEST_F(FollowerTest, WhatCannotBeDecodedIsLeftOutAndStopsNothing) {
   Put(ServiceKey("n", "bad"), "garbage");
   Put(ServiceKey("n", "good"), Stored("1"));
   PumpAll();
-  EXPECT_EQ(Picture(), (NameToBody{{"good", "1"}}));
+  EXPECT_EQ(Bodies(), (NameToBody{{"good", "1"}}));
   EXPECT_TRUE(follower_->IsUndecodable(ServiceKey("n", "bad")));
   recorder_.told.clear();
   Put(ServiceKey("n", "good"), "garbage");
@@ -249,7 +249,7 @@ TEST_F(FollowerTest, WhatWasExpectedIsNotDecodedAgain) {
   const int64_t revision = Put(ServiceKey("n", "a"), "ours");
   Put(ServiceKey("n", "b"), Stored("theirs"));
   PumpAll();
-  EXPECT_EQ(Picture(), (NameToBody{{"a", "w"}, {"b", "theirs"}}));
+  EXPECT_EQ(Bodies(), (NameToBody{{"a", "w"}, {"b", "theirs"}}));
   EXPECT_EQ(mine->revision, revision);
   EXPECT_EQ(mine->object, follower_->Current()->Find(ServiceKey("n", "a")));
   EXPECT_EQ(other->revision, 0);
@@ -283,7 +283,7 @@ TEST_F(FollowerTest, ReadsOfAnOwnStoreTakeWhatIsPublished) {
   Make();
   std::optional<int64_t> result;
   follower_->ReadCurrent(kNever, Note(result));
-  EXPECT_FALSE(result.has_value()) << "there is no picture yet";
+  EXPECT_FALSE(result.has_value()) << "there is no snapshot yet";
   PumpAll();
   EXPECT_EQ(result, 0);
   Put(ServiceKey("n", "a"), Stored("1"));
@@ -316,7 +316,7 @@ TEST_F(FollowerTest, TimersRunWhenTheyAreDueInOrder) {
   EXPECT_EQ(ran, "ab");
 }
 
-TEST_F(FollowerTest, RandomWritesAndLossesEndInTheSamePicture) {
+TEST_F(FollowerTest, RandomWritesAndLossesEndInTheSameSnapshot) {
   const uint64_t seed = base::TestSeed(5);
   SCOPED_TRACE("seed " + std::to_string(seed));
   base::SeededRandom random(seed);
@@ -344,7 +344,7 @@ TEST_F(FollowerTest, RandomWritesAndLossesEndInTheSamePicture) {
   }
   clock_.Advance(milliseconds(1000));
   PumpAll();
-  EXPECT_EQ(Picture(), model);
+  EXPECT_EQ(Bodies(), model);
 }
 
 TEST_F(FollowerTest, FollowsOnAThreadOfItsOwn) {

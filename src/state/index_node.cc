@@ -30,7 +30,8 @@ const Object* Lowest(const Node& node) {
   return static_cast<const Leaf&>(node).objects[0].get();
 }
 
-/// The first bytes of a text as a number that is in order as they are; what is missing is 0.
+/// Returns the first 8 bytes of a text as a number, so that numbers compare as texts do. Bytes that
+/// a shorter text lacks count as 0.
 uint64_t HeadOf(std::string_view text) {
   uint64_t head = 0;
   std::memcpy(&head, text.data(), std::min(text.size(), sizeof head));
@@ -39,7 +40,7 @@ uint64_t HeadOf(std::string_view text) {
 
 uint64_t HeadOf(const Object& object, size_t at) {
   const std::string_view prefix = object.Prefix().Text();
-  if (at >= prefix.size()) return HeadOf(object.KeyBehindPrefix().substr(at - prefix.size()));
+  if (at >= prefix.size()) return HeadOf(object.KeyAfterPrefix().substr(at - prefix.size()));
   return HeadOf(object.Key().substr(at));
 }
 
@@ -47,13 +48,13 @@ size_t CommonSize(std::string_view a, std::string_view b) {
   return static_cast<size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
 }
 
-/// How many bytes the keys of both begin with.
+/// Returns the length of the longest text that both keys begin with.
 size_t CommonSize(const Object& a, const Object& b) {
   if (a.Prefix() != b.Prefix()) return CommonSize(a.Key(), b.Key());
-  return a.Prefix().Text().size() + CommonSize(a.KeyBehindPrefix(), b.KeyBehindPrefix());
+  return a.Prefix().Text().size() + CommonSize(a.KeyAfterPrefix(), b.KeyAfterPrefix());
 }
 
-/// Moves what lies from `from` on behind what `to` has. Both are the editor's own.
+/// Moves the entries from `from` on to the end of `to`. The editor must own both nodes.
 void MoveFrom(Leaf& node, size_t from, Leaf& to) {
   for (size_t i = from; i < node.used; ++i) to.objects[to.used++] = std::move(node.objects[i]);
   node.used = static_cast<uint32_t>(from);
@@ -70,8 +71,9 @@ void MoveFrom(Inner& node, size_t from, Inner& to) {
   to.RefreshSums();
 }
 
-/// Adds to a node that may be full; then its upper half, or what is added at the very end alone,
-/// becomes a new node, so that keys that come in order leave full nodes behind.
+/// Adds an entry to a node. If the node is full, its upper half becomes a new node, which is
+/// returned. But an entry at the very end of the index then becomes a new node alone, so that keys
+/// that are added in order leave full nodes. Returns null if the node had room.
 template <typename T, typename Item>
 NodePtr InsertOrSplit(T& node, size_t place, Item item, bool at_end, uint64_t epoch) {
   if (node.used < kFanout) {
@@ -122,10 +124,10 @@ size_t Inner::ChildFor(SoughtKey& key) const {
   const uint64_t head = key.HeadAt(common);
   const auto same = std::equal_range(heads.begin(), heads.begin() + used, head);
   const auto place = [this](auto at) { return lowest.begin() + (at - heads.begin()); };
-  const auto behind =
+  const auto after =
       std::partition_point(place(same.first), place(same.second),
                            [&key](const Object* object) { return key.Compare(*object) >= 0; });
-  return behind == lowest.begin() ? 0 : static_cast<size_t>(behind - lowest.begin()) - 1;
+  return after == lowest.begin() ? 0 : static_cast<size_t>(after - lowest.begin()) - 1;
 }
 
 void Inner::Insert(size_t place, NodePtr child) {

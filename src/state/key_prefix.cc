@@ -9,7 +9,8 @@
 namespace berth::state {
 namespace {
 
-/// Texts stay where they are for ever; who has a number has seen its text written.
+/// A text is never moved or freed. A thread that has a number can read its text without the lock,
+/// because the text was written before the number was returned.
 struct Table {
   base::Mutex mutex;
   size_t count GUARDED_BY(mutex) = 0;

@@ -1,5 +1,5 @@
-// What the keys of a resource begin with. There are few and they are in every key, so objects hold
-// a number for it.
+// The text that all keys of a resource begin with. There are few such texts and every key has one,
+// so an object holds the number of the text instead.
 //
 // Threads: safe from any thread.
 #pragma once
@@ -14,12 +14,12 @@ class KeyPrefix {
  public:
   static constexpr size_t kMost = 4096;
 
-  /// None, which is not equal to any.
+  /// Stands for no prefix, which differs from every prefix, also from the empty one.
   constexpr KeyPrefix() = default;
-  /// At most kMost different ones in the life of a process.
+  /// A process may make at most kMost different prefixes.
   explicit KeyPrefix(std::string_view text);
 
-  /// Lives as long as the process.
+  /// Returns the text, which is never freed.
   std::string_view Text() const;
 
   bool operator==(const KeyPrefix&) const = default;

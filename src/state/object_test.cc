@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "state/resource.h"
-#include "state/testing.h"
+#include "state/testing/objects.h"
 
 namespace berth::state {
 namespace {
@@ -29,7 +29,7 @@ TEST(ObjectTest, ShowsItsJsonWithItsRevision) {
   const std::string key = testing::ServiceKey("default", "web");
   const ObjectPtr object = Object::Make(*resources.Find(key), 42, testing::Wire("x"));
   EXPECT_EQ(object->Key(), key);
-  EXPECT_EQ(object->KeyBehindPrefix(), "default/web");
+  EXPECT_EQ(object->KeyAfterPrefix(), "default/web");
   EXPECT_EQ(object->Namespace(), "default");
   EXPECT_EQ(object->Name(), "web");
   EXPECT_EQ(object->Revision(), 42);
@@ -64,7 +64,7 @@ TEST(ObjectTest, LeavesTheRevisionOutWhenThereIsNone) {
 constexpr std::string_view kManaged =
     R"(,"managedFields":[{"manager":"m","time":"2026-11-15T17:17:39Z"}])";
 
-/// A namespace with managed fields, `spec` and, perhaps, protobuf and hidden bytes.
+/// Makes a namespace with managed fields, a `spec` and optional protobuf and hidden bytes.
 ObjectPtr MakeManaged(std::string_view managed, int64_t revision, std::string protobuf = {},
                       std::string hidden = {}) {
   static const Resources resources = testing::MakeResources();

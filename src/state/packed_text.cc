@@ -8,19 +8,8 @@
 namespace berth::state {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
-
-constexpr bool IsDash(size_t place) {
-  return place == 8 || place == 13 || place == 18 || place == 23;
-}
-
-/// 16: it is none.
-constexpr unsigned HexValue(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-  return digit >= 'a' && digit <= 'f' ? static_cast<unsigned>(digit - 'a') + 10 : 16;
-}
-
-/// The number in the digits of `text` from `at` on; anything if they are none.
+/// Returns the number that `digits` digits of `text` from `at` on make. The result is meaningless
+/// if these are not all digits.
 unsigned NumberAt(std::string_view text, size_t at, size_t digits) {
   unsigned number = 0;
   for (const char digit : text.substr(at, digits)) {
@@ -53,34 +42,6 @@ TimeText Format(uint32_t packed) {
 
 }  // namespace
 
-std::optional<PackedUuid> PackUuid(std::string_view text) {
-  if (text.size() != kUuidSize) return std::nullopt;
-  PackedUuid packed;
-  size_t at = 0;
-  for (char& byte : packed) {
-    if (IsDash(at)) {
-      if (text[at] != '-') return std::nullopt;
-      ++at;
-    }
-    const unsigned high = HexValue(text[at++]);
-    const unsigned low = HexValue(text[at++]);
-    if (high > 15 || low > 15) return std::nullopt;
-    byte = static_cast<char>(high << 4 | low);
-  }
-  return packed;
-}
-
-void AppendUuid(std::string& out, const PackedUuid& packed) {
-  std::array<char, kUuidSize> text;
-  size_t at = 0;
-  for (const char byte : packed) {
-    if (IsDash(at)) text[at++] = '-';
-    text[at++] = kHex[static_cast<uint8_t>(byte) >> 4];
-    text[at++] = kHex[static_cast<uint8_t>(byte) & 0xfU];
-  }
-  out.append(text.data(), at);
-}
-
 std::optional<uint32_t> PackTime(std::string_view text) {
   if (text.size() != kTimeSize) return std::nullopt;
   namespace chrono = std::chrono;
@@ -92,7 +53,8 @@ std::optional<uint32_t> PackTime(std::string_view text) {
                     chrono::minutes(NumberAt(text, 14, 2)) + chrono::seconds(NumberAt(text, 17, 2));
   const int64_t seconds = time.time_since_epoch().count();
   if (seconds < 0 || seconds > UINT32_MAX) return std::nullopt;
-  // Signs that are no digits, an hour 24, a second 60: all that is not written like this.
+  // The comparison finds everything that is not a time in this form: signs that are not digits, the
+  // hour 24, the second 60.
   const auto packed = static_cast<uint32_t>(seconds);
   const TimeText again = Format(packed);
   if (std::string_view(again.data(), again.size()) != text) return std::nullopt;

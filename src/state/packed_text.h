@@ -1,9 +1,7 @@
-// Text of a well-known form in fewer bytes: a UUID in 16 instead of 36, a time in 4 instead of 20.
-// What does not come back byte for byte is not packed. Pure functions.
+// Packs the text of a time into 4 bytes instead of 20. A text is packed only if unpacking restores
+// it byte for byte. Pure functions.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,14 +9,8 @@
 
 namespace berth::state {
 
-inline constexpr size_t kUuidSize = 36;
-using PackedUuid = std::array<char, 16>;
-
-/// Of `c0ffee00-0000-4000-8000-000000000001`; capital letters are not packed.
-std::optional<PackedUuid> PackUuid(std::string_view text);
-void AppendUuid(std::string& out, const PackedUuid& packed);
-
-/// Seconds since 1970 of `2026-11-15T17:17:39Z`; years behind 2105 are not packed.
+/// Packs a text like `2026-11-15T17:17:39Z` into seconds since 1970. Returns nullopt for any other
+/// text, and for times that do not fit: before 1970 and after 2106-02-07T06:28:15Z.
 std::optional<uint32_t> PackTime(std::string_view text);
 void AppendTime(std::string& out, uint32_t packed);
 

@@ -14,7 +14,7 @@ ObjectPtr DecodeObject(const Resources& resources, const Identity& identity, std
   return wire ? Object::Make(identity, revision, *wire) : nullptr;
 }
 
-/// Nothing: no object's, or none before and after it.
+/// Returns nullopt if the key belongs to no resource, or if neither state can be decoded.
 std::optional<Change> DecodeChange(const Resources& resources, const store::Event& event) {
   const std::optional<Identity> identity = resources.Find(event.key);
   if (!identity) return std::nullopt;
@@ -32,33 +32,32 @@ std::optional<Change> DecodeChange(const Resources& resources, const store::Even
 
 }  // namespace
 
-PastChanges::PastChanges(const Resources& resources, std::unique_ptr<store::Watch> watch)
-    : resources_(resources), watch_(std::move(watch)) {}
-
-PastChanges::~PastChanges() = default;
-
 base::Result<PastBatch> PastChanges::Read(size_t max) {
-  base::Result<store::WatchBatch> events = watch_->Poll(max);
+  request_.max = std::max<size_t>(max, 1);
+  base::Result<store::WatchBatch> events = engine_.ReadHistory(request_);
   if (!events) return tl::unexpected(std::move(events.error()));
   PastBatch batch{.progress = events->progress.value};
   for (const store::EventPtr& event : events->events) {
     batch.progress = std::max(batch.progress, event->revision.value);
     const bool lost = event->type == store::Event::Type::kDelete && !event->previous;
     if (lost && resources_.Find(event->key)) {
-      // Whoever watches is shown the last state; without it this cannot be told.
-      return base::Fail(base::Reason::kExpired, "what was deleted is no longer in history");
+      // A watch reports a deletion with the last state, so it cannot report this one.
+      return base::Fail(base::Reason::kExpired,
+                        "the last state of a deleted object is no longer in history");
     }
     if (std::optional<Change> change = DecodeChange(resources_, *event)) {
       batch.changes.push_back(std::move(*change));
     }
   }
+  if (batch.progress <= request_.after.value) batch.progress = request_.upto.value;
+  request_.after.value = batch.progress;
   return batch;
 }
 
-std::unique_ptr<PastChanges> Past::Changes(std::string prefix, int64_t after) const {
-  // Nobody waits for a wake: it is read until it has caught up, or by who comes back anyway.
+std::unique_ptr<PastChanges> Past::Changes(std::string prefix, int64_t after, int64_t upto) const {
   return std::make_unique<PastChanges>(
-      resources_, engine_.StartWatch({.prefix = std::move(prefix), .after = {after}}, [] {}));
+      engine_, resources_,
+      store::HistoryRequest{.prefix = std::move(prefix), .after = {after}, .upto = {upto}});
 }
 
 void Past::ReadPage(std::string prefix, std::string after, int64_t revision, size_t limit,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 
 namespace berth::state {
 namespace {
@@ -48,7 +48,7 @@ TEST_F(PastTest, TellsChangesWithTheStateBefore) {
   Put("bad", Stored("1"));
   store_.Delete(ServiceKey("n", "a"));
   const Past past(*store_.engine, store_.resources);
-  const auto changes = past.Changes("/registry/services/specs/", 1);
+  const auto changes = past.Changes("/registry/services/specs/", 1, 5);
   const base::Result<PastBatch> batch = changes->Read(100);
   ASSERT_TRUE(batch);
   EXPECT_EQ(batch->progress, 5);

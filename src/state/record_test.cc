@@ -1,4 +1,4 @@
-// Objects that are split: they show what any other shows and take much less.
+// Tests of objects that are split. They show the same as other objects and take much less memory.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -7,7 +7,7 @@
 
 #include "state/object.h"
 #include "state/shared_text.h"
-#include "state/testing.h"
+#include "state/testing/objects.h"
 
 namespace berth::state {
 namespace {
@@ -29,7 +29,7 @@ ObjectPtr MakeRecord(const Record& record, bool marked, const Extras& extras = {
   return Object::Make(*resources.Find(key), 42, wire);
 }
 
-/// Everything that can be read from it.
+/// Returns everything that can be read from an object.
 std::vector<std::string> Views(const Object& object) {
   std::vector<std::string> views(4);
   object.AppendJson(views[0]);
@@ -87,7 +87,7 @@ TEST(RecordTest, AllThatAreAlikeShareOneText) {
                                        .owner = "cart"},
                                       true);
   EXPECT_EQ(SharedText::CountAll(), texts + 1);
-  // One that is written in another way is nobody's harm.
+  // A record in another form has a text of its own and does not affect the others.
   ObjectPtr odd = MakeRecord({.name = "10.0.0.3", .uid = "odd"}, true);
   EXPECT_EQ(SharedText::CountAll(), texts + 2);
   odd.reset();
@@ -95,7 +95,7 @@ TEST(RecordTest, AllThatAreAlikeShareOneText) {
   EXPECT_NE(Views(*first)[0], Views(*second)[0]);
 }
 
-/// The bytes that malloc has given for it alone, behind which it may use none.
+/// Returns the size of the object's own allocation, as malloc has rounded it.
 size_t MemoryOf(const Object& object) {
   constexpr size_t kReferenceCounts = 16;
   return malloc_usable_size(reinterpret_cast<char*>(const_cast<Object*>(&object)) -

@@ -10,7 +10,8 @@
 namespace berth::state {
 namespace {
 
-/// Whether what follows the prefix is `<name>`, or `<namespace>/<name>`.
+/// Returns whether the rest of a key is `<name>`, or `<namespace>/<name>` for a namespaced
+/// resource.
 bool HasForm(std::string_view rest, bool namespaced) {
   const size_t slash = rest.find('/');
   if (!namespaced) return !rest.empty() && slash == std::string_view::npos;

@@ -1,7 +1,8 @@
-// What the picture knows of each resource: where its objects lie in the store and how a stored
-// value becomes wire JSON. A table made once by the wiring; state itself knows no kinds.
+// The table of resources. It says where the objects of each resource are in the store and how a
+// stored value becomes wire JSON. The program makes it once at the start. This folder itself knows
+// no kinds.
 //
-// Threads: immutable; `decode` is called from several threads at once.
+// Threads: the table is immutable. `decode` is called from several threads at once.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@
 namespace berth::state {
 
 struct Resource {
-  std::string name = {};    // For people: "services".
+  std::string name = {};    // For people to read: "services".
   std::string prefix = {};  // "/registry/services/specs/".
   bool namespaced = false;
-  /// A stored value as its wire form. Must not throw.
+  /// Returns the wire form of a stored value. Must not throw.
   std::function<base::Result<WireText>(std::string_view stored)> decode = {};
 };
 
@@ -34,17 +35,18 @@ class Resources {
   size_t Size() const { return rows_.size(); }
   const Resource& At(uint16_t resource) const { return rows_[resource]; }
 
-  /// What the key is; nothing when it belongs to no resource or has not the resource's form.
+  /// Returns nullopt if the key belongs to no resource or does not have the form of its resource.
   std::optional<Identity> Find(std::string_view key) const;
 
-  /// The keys of a resource, or of one namespace in it, or of one object.
+  /// Returns the prefix of all keys of a resource, or of those in one namespace.
   std::string Prefix(uint16_t resource) const { return rows_[resource].prefix; }
   std::string Prefix(uint16_t resource, std::string_view name_space) const;
+  /// Returns the key of an object.
   std::string Key(uint16_t resource, std::string_view name_space, std::string_view name) const;
 
  private:
   std::vector<Resource> rows_;
-  std::vector<KeyPrefix> prefixes_;  // Of each row.
+  std::vector<KeyPrefix> prefixes_;  // One for each row.
   std::vector<uint16_t> by_prefix_;  // In order of prefixes.
 };
 

@@ -13,14 +13,14 @@
 
 namespace berth::state {
 
-/// Followed by the text.
+/// The head of an allocation. The text follows it.
 struct SharedText::Entry {
   Entry(size_t hash_of_text, size_t text_size)
       : hash(hash_of_text), size(static_cast<uint32_t>(text_size)) {}
 
   std::string_view Text() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 
-  const size_t hash;  // Kept, so that a table that grows need not read all texts.
+  const size_t hash;  // Kept so that a table that grows need not read all texts.
   std::atomic<uint32_t> users{1};
   const uint32_t size;
 };
@@ -61,7 +61,7 @@ void FreeEntry(Entry* entry) {
   ::operator delete(entry);
 }
 
-/// One of the tables, which each have a share of the texts.
+/// One of the tables. Each has a part of the texts.
 class Shard {
  public:
   Entry* Take(const Wanted& wanted) EXCLUDES(mutex_) {
@@ -74,13 +74,14 @@ class Shard {
     return *entries_.insert(MakeEntry(wanted)).first;
   }
 
-  /// The last one frees it. Only here, with the lock, can that be known: Take finds new users.
+  /// Releases one use, and frees the entry if it was the last one. Only the lock makes that
+  /// certain, because Take may add a user at any time.
   void GiveUp(Entry* entry) EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     if (entry->users.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     entries_.erase(entry);
     FreeEntry(entry);
-    // What a time with many texts has left behind is not kept for ever.
+    // The table shrinks again after a time with many texts.
     constexpr size_t kSmall = 64;
     constexpr size_t kSparse = 8;
     if (entries_.capacity() > kSmall && entries_.size() < entries_.capacity() / kSparse) {
@@ -100,19 +101,19 @@ class Shard {
 
 constexpr size_t kShards = 16;
 
-/// Never destroyed: objects may be the last to go.
+/// Never destroyed, because objects may be destroyed later than static variables.
 std::array<Shard, kShards>& Shards() {
   static auto& shards = *new std::array<Shard, kShards>();
   return shards;
 }
 
-/// The tables inside a shard go by the lower bits.
+/// Uses high bits of the hash, because the table inside a shard uses the low ones.
 Shard& ShardOf(size_t hash) { return Shards()[hash >> 48 & (kShards - 1)]; }
 
 Entry* TakeEntry(std::string_view text) {
   assert(text.size() <= UINT32_MAX);
   if (text.empty()) return nullptr;
-  // absl's hash is salted per process, so that nobody can prepare texts that collide.
+  // absl's hash is salted per process, so that a client cannot prepare texts that collide.
   const Wanted wanted{.hash = absl::Hash<std::string_view>{}(text), .text = text};
   return ShardOf(wanted.hash).Take(wanted);
 }
@@ -136,7 +137,7 @@ std::string_view SharedText::Get() const {
 
 size_t SharedText::ShareOfBytes() const {
   if (entry_ == nullptr) return 0;
-  constexpr size_t kPlaceInTable = 32;  // And the allocator's own.
+  constexpr size_t kPlaceInTable = 32;  // Includes the allocator's overhead.
   return (sizeof(Entry) + kPlaceInTable + entry_->size) /
          entry_->users.load(std::memory_order_relaxed);
 }

@@ -1,8 +1,8 @@
-// Text that many objects have in common, kept once: equal texts are one allocation, which goes with
-// the last user. The table that finds them is the process's own.
+// Text that many objects have in common, kept once. Equal texts are one allocation, which is freed
+// with its last user. All users of a process share the tables in which texts are looked up.
 //
-// Threads: safe from any thread. A text that is there already costs a look into one of several
-// tables under its lock; giving one up costs the lock only when nobody else uses it.
+// Threads: safe from any thread. To get a text that already exists costs a lookup in one of several
+// tables, under the lock of that table. To release a text takes the lock only for its last user.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace berth::state {
 
 class SharedText {
  public:
-  /// At most 4 GiB. Empty text takes no memory.
+  /// Takes a text of at most 4 GiB. An empty text takes no memory.
   explicit SharedText(std::string_view text);
   ~SharedText();
   SharedText(const SharedText&) = delete;
@@ -20,19 +20,19 @@ class SharedText {
 
   bool IsEmpty() const { return entry_ == nullptr; }
 
-  /// Valid as long as this is.
+  /// Returns the text, which is valid as long as this object is.
   std::string_view Get() const;
 
-  /// What its allocation takes, divided by how many use it right now.
+  /// Returns the size of the allocation divided by the number of its users at the moment.
   size_t ShareOfBytes() const;
 
-  /// How many different texts there are at the moment.
+  /// Returns the number of different texts in the process at the moment.
   static size_t CountAll();
 
   struct Entry;
 
  private:
-  Entry* const entry_;  // Null: empty.
+  Entry* const entry_;  // Null if the text is empty.
 };
 
 }  // namespace berth::state

@@ -71,7 +71,7 @@ TEST(SharedText, ManyThreads) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([] {
       for (int i = 0; i < 20000; ++i) {
-        // Few texts, so that they are made and freed under each other's hands.
+        // There are few texts, so that threads make and free the same ones at the same time.
         const std::string text = "text " + std::to_string(i % 3);
         const SharedText one(text);
         const SharedText two(text);

@@ -1,5 +1,5 @@
-// Bytes with their number before them, in as few bytes as the number needs (LEB128): what follows
-// an object in its allocation. Pure functions.
+// Byte strings with their length before them, as they follow an object in its allocation. The
+// length takes as few bytes as it needs (LEB128). Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace berth::state {
 
-/// How many bytes the two take together.
+/// Returns how many bytes the length and the bytes take together.
 constexpr size_t SizeWithCount(std::string_view bytes) {
   size_t size = 1 + bytes.size();
   for (size_t count = bytes.size(); count >= 0x80; count >>= 7) ++size;
   return size;
 }
 
-/// Puts them at `at`, where there is room; returns what lies behind.
+/// Writes the length and the bytes at `at`, where there must be room. Returns the end of what it
+/// wrote.
 inline char* PutWithCount(char* at, std::string_view bytes) {
   size_t count = bytes.size();
   for (; count >= 0x80; count >>= 7) *at++ = static_cast<char>(count | 0x80);
@@ -30,7 +31,7 @@ inline void AppendWithCount(std::string& out, std::string_view bytes) {
   PutWithCount(out.data() + begin, bytes);
 }
 
-/// The bytes that were put at `at`.
+/// Returns the bytes that were written at `at`.
 inline std::string_view BytesAt(const char* at) {
   size_t count = 0;
   for (unsigned shift = 0;; shift += 7) {

@@ -13,12 +13,13 @@ using index::Leaf;
 using index::Node;
 using index::SoughtKey;
 
-/// The first string behind all that begin with `prefix`; empty: there is none.
-std::string BehindPrefix(std::string_view prefix) {
-  std::string behind(prefix);
-  while (!behind.empty() && behind.back() == '\xff') behind.pop_back();
-  if (!behind.empty()) behind.back() = static_cast<char>(static_cast<uint8_t>(behind.back()) + 1);
-  return behind;
+/// Returns the first string after all those that begin with `prefix`. Returns an empty string if no
+/// string comes after them.
+std::string EndOfPrefix(std::string_view prefix) {
+  std::string end(prefix);
+  while (!end.empty() && end.back() == '\xff') end.pop_back();
+  if (!end.empty()) end.back() = static_cast<char>(static_cast<uint8_t>(end.back()) + 1);
+  return end;
 }
 
 ObjectPtr FindIn(const Node* node, std::string_view key) {
@@ -54,38 +55,39 @@ size_t Snapshot::CountBefore(std::string_view key) const {
 }
 
 size_t Snapshot::Count(std::string_view prefix, std::string_view from) const {
-  const std::string behind = BehindPrefix(prefix);
-  const size_t end = behind.empty() ? Size() : CountBefore(behind);
+  const std::string end_key = EndOfPrefix(prefix);
+  const size_t end = end_key.empty() ? Size() : CountBefore(end_key);
   const size_t begin = CountBefore(std::max(prefix, from));
   return end - std::min(begin, end);
 }
 
-Cursor Snapshot::Seek(std::string prefix, std::string_view from) const {
-  Cursor cursor;
-  cursor.prefix_ = std::move(prefix);
+SnapshotIterator Snapshot::Seek(std::string prefix, std::string_view from) const {
+  SnapshotIterator iterator;
+  iterator.prefix_ = std::move(prefix);
   const Node* node = root_.get();
-  if (node == nullptr) return cursor;
-  SoughtKey key(std::max<std::string_view>(cursor.prefix_, from));
+  if (node == nullptr) return iterator;
+  SoughtKey key(std::max<std::string_view>(iterator.prefix_, from));
   while (!node->leaf) {
     const auto& inner = static_cast<const Inner&>(*node);
     const size_t place = inner.ChildFor(key);
-    assert(cursor.depth_ + 1 < Cursor::kMaxDepth);
-    cursor.path_[cursor.depth_++] = {.node = node, .place = place};
+    assert(iterator.depth_ + 1 < SnapshotIterator::kMaxDepth);
+    iterator.path_[iterator.depth_++] = {.node = node, .place = place};
     node = inner.children[place].get();
   }
   const size_t place = static_cast<const Leaf&>(*node).LowerBound(key);
-  cursor.path_[cursor.depth_++] = {.node = node, .place = place};
-  cursor.Settle();
-  return cursor;
+  iterator.path_[iterator.depth_++] = {.node = node, .place = place};
+  iterator.Settle();
+  return iterator;
 }
 
-void Cursor::Next() {
+void SnapshotIterator::Next() {
   ++path_[depth_ - 1].place;
   Settle();
 }
 
-/// Goes to the next leaf when this one is used up, and ends where the prefix does.
-void Cursor::Settle() {
+/// Moves to the next leaf if this one has no more objects, and ends the iteration after the last
+/// object with the prefix.
+void SnapshotIterator::Settle() {
   object_ = nullptr;
   while (path_[depth_ - 1].place == path_[depth_ - 1].node->used) {
     if (--depth_ == 0) return;
@@ -122,7 +124,7 @@ ObjectPtr SnapshotBuilder::Put(ObjectPtr object) {
 }
 
 ObjectPtr SnapshotBuilder::Erase(std::string_view key) {
-  ObjectPtr previous = Find(key);  // What is not there costs no copies.
+  ObjectPtr previous = Find(key);  // Without this, a missing key would cost copies.
   if (!previous) return previous;
   SoughtKey sought(key);
   index::Editor(epoch_).Erase(root_, sought);

@@ -1,12 +1,13 @@
-// All objects at one revision, in order of keys (as bytes): what lists, gets and planners read. A
-// snapshot never changes; whoever holds one holds its state, and a writer goes on meanwhile. Each
-// batch of changes publishes the next one, which shares all but the changed paths with it.
+// All objects in memory at one revision, in order of their keys as bytes. Gets, lists and decisions
+// read a snapshot. A snapshot never changes, so a reader that holds one blocks no writer. Each
+// batch of changes publishes the next snapshot, which shares everything with the last one except
+// for the changed paths.
 //
 //   SnapshotPtr now = follower.Current();
-//   for (Cursor at = now->Seek(prefix, from); at.Valid(); at.Next()) Use(at.Get());
+//   for (SnapshotIterator at = now->Seek(prefix, from); at.Valid(); at.Next()) Use(at.Get());
 //
-// Threads: a Snapshot may be read from any thread, a Cursor by one at a time. A SnapshotBuilder
-// belongs to one thread.
+// Threads: a Snapshot may be read from any thread, and a SnapshotIterator by one thread at a time.
+// A SnapshotBuilder belongs to one thread.
 #pragma once
 
 #include <array>
@@ -26,8 +27,9 @@ struct Node;
 using NodePtr = std::shared_ptr<Node>;
 }  // namespace index
 
-/// Walks the objects of a prefix in order. Valid while its snapshot is held.
-class Cursor {
+/// Iterates over the objects of a prefix in order of their keys. The caller must hold the snapshot
+/// meanwhile.
+class SnapshotIterator {
  public:
   bool Valid() const { return object_ != nullptr; }
   const ObjectPtr& Get() const { return *object_; }
@@ -52,23 +54,25 @@ class Cursor {
 
 class Snapshot {
  public:
-  /// Nothing at all, at revision 0.
+  /// Makes an empty snapshot at revision 0.
   Snapshot() = default;
   Snapshot(index::NodePtr root, uint64_t epoch, int64_t revision)
       : root_(std::move(root)), epoch_(epoch), revision_(revision) {}
 
-  /// Everything up to this revision is in it and nothing beyond: the resourceVersion of a list.
+  /// Returns the resourceVersion of a list. The snapshot shows all changes up to this revision and
+  /// none after it.
   int64_t Revision() const { return revision_; }
   size_t Size() const;
 
-  /// Null if there is none.
+  /// Returns null if no object has this key.
   ObjectPtr Find(std::string_view key) const;
 
-  /// The objects whose keys begin with `prefix`, from `from` on (itself included; empty: from the
-  /// first).
-  Cursor Seek(std::string prefix, std::string_view from = {}) const;
+  /// Returns an iterator over the objects whose keys begin with `prefix`. It starts with the first
+  /// key that is not before `from`.
+  SnapshotIterator Seek(std::string prefix, std::string_view from = {}) const;
 
-  /// How many objects begin with `prefix` and do not lie before `from`; O(log n).
+  /// Returns how many objects have keys that begin with `prefix` and are not before `from`. This
+  /// takes O(log n).
   size_t Count(std::string_view prefix, std::string_view from = {}) const;
 
  private:
@@ -76,15 +80,15 @@ class Snapshot {
 
   size_t CountBefore(std::string_view key) const;
 
-  index::NodePtr root_;  // Null: empty.
-  uint64_t epoch_ = 0;   // No node is of a later one.
+  index::NodePtr root_;  // Null if the snapshot is empty.
+  uint64_t epoch_ = 0;   // No node has a later epoch.
   int64_t revision_ = 0;
 };
 
 using SnapshotPtr = std::shared_ptr<const Snapshot>;
 
-/// Makes the next snapshot out of one. Nodes that it has made itself are changed in place, all
-/// others are copied first, so a batch copies each path once.
+/// Makes the next snapshot from an existing one. It changes nodes that it has made itself in place,
+/// and copies all others first. So a batch of changes copies each path once.
 class SnapshotBuilder {
  public:
   explicit SnapshotBuilder(const Snapshot& from);
@@ -92,19 +96,20 @@ class SnapshotBuilder {
   SnapshotBuilder& operator=(const SnapshotBuilder&) = delete;
   ~SnapshotBuilder() = default;
 
-  /// Puts the object under its key; what was there before, or null.
+  /// Puts the object under its key. Returns the previous object, or null if the key had none.
   ObjectPtr Put(ObjectPtr object);
-  /// What was there, or null.
+  /// Returns the removed object, or null if no object has this key.
   ObjectPtr Erase(std::string_view key);
-  /// As built so far; null if there is none.
+  /// Looks the key up in what was built so far. Returns null if no object has it.
   ObjectPtr Find(std::string_view key) const;
 
-  /// The builder begins anew on what it has built.
+  /// Returns what was built so far as a snapshot. The builder can be used further, for the snapshot
+  /// after this one.
   SnapshotPtr Publish(int64_t revision);
 
  private:
   index::NodePtr root_;
-  uint64_t epoch_;  // Of the nodes that nobody else holds yet.
+  uint64_t epoch_;  // Epoch of the nodes that no snapshot holds yet.
 };
 
 }  // namespace berth::state

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "state/testing.h"
+#include "base/testing/base_kit.h"
+#include "state/testing/objects.h"
 
 namespace berth::state {
 namespace {
@@ -22,7 +22,7 @@ ObjectPtr MakeObject(const Resources& resources, const std::string& key, int64_t
 Model Read(const Snapshot& snapshot, const std::string& prefix, std::string_view from = {}) {
   Model read;
   std::string last;
-  for (Cursor at = snapshot.Seek(prefix, from); at.Valid(); at.Next()) {
+  for (SnapshotIterator at = snapshot.Seek(prefix, from); at.Valid(); at.Next()) {
     const std::string key(at.Get()->Key());
     EXPECT_LT(last, key);
     last = key;
@@ -84,7 +84,7 @@ TEST_F(SnapshotTest, IsWhatAMapWouldBe) {
   std::vector<std::pair<SnapshotPtr, Model>> kept;
   const int64_t batches = base::LongCount(2000);
   for (int64_t batch = 0; batch < batches; ++batch) {
-    // Grows for a while, then shrinks, so that nodes are split and joined.
+    // It grows for a while and then shrinks, so that nodes are split and joined.
     const bool growing = batch / 50 % 2 == 0;
     for (uint64_t i = base::Uniform(random_, 60); i > 0; --i) {
       const std::string key = RandomKey(2000);
@@ -152,7 +152,7 @@ TEST_F(SnapshotTest, NamesSortAsBytesOfNamespaceSlashName) {
   }
   const SnapshotPtr snapshot = builder.Publish(1);
   std::string order;
-  for (Cursor at = snapshot->Seek("/registry/services/specs/"); at.Valid(); at.Next()) {
+  for (SnapshotIterator at = snapshot->Seek("/registry/services/specs/"); at.Valid(); at.Next()) {
     order.append(at.Get()->Namespace()).append(" ");
   }
   EXPECT_EQ(order, "a-b a.b a b ");

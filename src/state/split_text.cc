@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/packed_uuid.h"
 #include "state/packed_text.h"
 #include "state/sized_bytes.h"
 #include "state/time_gaps.h"
@@ -14,34 +15,36 @@
 namespace berth::state {
 namespace {
 
-/// What happens at a place of the text that is left. At the same place in this order.
-enum class Step : uint16_t {
+/// What belongs at a position of a text. Several at the same position are in this order.
+enum class AnchorKind : uint16_t {
   kManagedEnd,
   kMetadata,
   kVersion,
   kManagedBegin,
-  // Parts.
+  // Own parts.
   kText,
   kUuid,
   kTime,
   kName,
-  kAgain,  // Like an earlier one.
+  kAgain,  // The same value as an earlier part.
 };
 
-struct Stop {
-  uint32_t place = 0;
-  Step step = Step::kText;
-  uint16_t earlier = 0;  // kAgain: which of those that are kept.
+/// A position in the shape's text, and what belongs there.
+struct ShapeAnchor {
+  uint32_t offset = 0;
+  AnchorKind kind = AnchorKind::kText;
+  uint16_t earlier = 0;  // For kAgain, the index of the earlier part among those kept.
 };
-static_assert(std::has_unique_object_representations_v<Stop>);
+static_assert(std::has_unique_object_representations_v<ShapeAnchor>);
 
-constexpr size_t kMostStops = OwnParts::kMost + kMostTimes + static_cast<size_t>(Step::kText);
-static_assert(kMostStops <= UINT8_MAX);
+constexpr size_t kMostAnchors =
+    OwnParts::kMost + kMostTimes + static_cast<size_t>(AnchorKind::kText);
+static_assert(kMostAnchors <= UINT8_MAX);
 
-/// So many of those that are kept are looked at for a later one that is alike.
+/// How many of the kept values a later one is compared with.
 constexpr size_t kMostEarlier = 8;
 
-/// What was appended as it is.
+/// Returns a value whose bytes were appended unchanged.
 template <typename T>
 T ValueAt(std::string_view bytes, size_t at) {
   T value;
@@ -49,66 +52,66 @@ T ValueAt(std::string_view bytes, size_t at) {
   return value;
 }
 
-// A shape is a byte with the number of stops, the stops, and the text that is left.
-size_t CountOf(std::string_view shape) { return static_cast<unsigned char>(shape.front()); }
+// A shape is a byte with the number of anchors, then the anchors, then the text that remains.
+size_t AnchorCount(std::string_view shape) { return static_cast<unsigned char>(shape.front()); }
 
-Stop StopAt(std::string_view shape, size_t index) {
-  return ValueAt<Stop>(shape, 1 + index * sizeof(Stop));
+ShapeAnchor AnchorAt(std::string_view shape, size_t index) {
+  return ValueAt<ShapeAnchor>(shape, 1 + index * sizeof(ShapeAnchor));
 }
 
-std::string_view TextOf(std::string_view shape) {
-  return shape.substr(1 + CountOf(shape) * sizeof(Stop));
+std::string_view ShapeText(std::string_view shape) {
+  return shape.substr(1 + AnchorCount(shape) * sizeof(ShapeAnchor));
 }
 
-/// Something at a place of the whole text.
-struct Point {
+/// A position in the whole text, how many bytes of it are taken out there, and what they are.
+struct TextAnchor {
   size_t at;
   size_t size;
-  Step step;
+  AnchorKind kind;
 };
 
-/// All of them, in order.
-class Points {
+/// All anchors of a text, in order.
+class TextAnchors {
  public:
-  explicit Points(const WireText& wire) {
-    Add({.at = wire.metadata_at, .size = 0, .step = Step::kMetadata});
-    Add({.at = wire.version_at, .size = 0, .step = Step::kVersion});
+  explicit TextAnchors(const WireText& wire) {
+    Add({.at = wire.metadata_at, .size = 0, .kind = AnchorKind::kMetadata});
+    Add({.at = wire.version_at, .size = 0, .kind = AnchorKind::kVersion});
     for (size_t i = 0; i < wire.own.count; ++i) {
-      Add({.at = wire.own.parts[i].at, .size = wire.own.parts[i].size, .step = Step::kText});
+      Add({.at = wire.own.parts[i].at, .size = wire.own.parts[i].size, .kind = AnchorKind::kText});
     }
     if (wire.managed_size > 0) AddManagedFields(wire);
   }
 
-  const Point* begin() const { return points_.data(); }
-  const Point* end() const { return points_.data() + count_; }
+  const TextAnchor* begin() const { return anchors_.data(); }
+  const TextAnchor* end() const { return anchors_.data() + count_; }
   size_t Count() const { return count_; }
 
  private:
   void AddManagedFields(const WireText& wire) {
     const size_t end = wire.managed_at + wire.managed_size;
-    Add({.at = wire.managed_at, .size = 0, .step = Step::kManagedBegin});
-    Add({.at = end, .size = 0, .step = Step::kManagedEnd});
+    Add({.at = wire.managed_at, .size = 0, .kind = AnchorKind::kManagedBegin});
+    Add({.at = end, .size = 0, .kind = AnchorKind::kManagedEnd});
     const std::string_view text = std::string_view(wire.text).substr(0, end);
     size_t at = FindTime(text, wire.managed_at);
     for (size_t times = 0; at != std::string_view::npos && times < kMostTimes; ++times) {
-      Add({.at = at, .size = kTimeSize, .step = Step::kText});
+      Add({.at = at, .size = kTimeSize, .kind = AnchorKind::kText});
       at = FindTime(text, at + kTimeSize);
     }
   }
 
-  /// Behind all that belong before it; most come in order.
-  void Add(const Point& point) {
-    size_t place = count_++;
-    for (; place > 0 && IsBefore(point, points_[place - 1]); --place) {
-      points_[place] = points_[place - 1];
+  /// Inserts an anchor after all those that belong before it. Most anchors are added in order.
+  void Add(const TextAnchor& anchor) {
+    size_t index = count_++;
+    for (; index > 0 && IsBefore(anchor, anchors_[index - 1]); --index) {
+      anchors_[index] = anchors_[index - 1];
     }
-    points_[place] = point;
+    anchors_[index] = anchor;
   }
-  static bool IsBefore(const Point& a, const Point& b) {
-    return a.at != b.at ? a.at < b.at : a.step < b.step;
+  static bool IsBefore(const TextAnchor& a, const TextAnchor& b) {
+    return a.at != b.at ? a.at < b.at : a.kind < b.kind;
   }
 
-  std::array<Point, kMostStops> points_;  // Not set from count_ on.
+  std::array<TextAnchor, kMostAnchors> anchors_;  // Uninitialised from count_ on.
   size_t count_ = 0;
 };
 
@@ -116,20 +119,21 @@ class Splitter {
  public:
   Splitter(const WireText& wire, std::string_view name) : name_(name) {
     const std::string_view text = wire.text;
-    const Points points(wire);
-    const size_t stops_size = points.Count() * sizeof(Stop);
-    shape_.reserve(1 + stops_size + text.size());
-    shape_.push_back(static_cast<char>(points.Count()));
-    shape_.resize(1 + stops_size);
-    size_t stop_at = 1;
+    const TextAnchors sources(wire);
+    const size_t anchors_size = sources.Count() * sizeof(ShapeAnchor);
+    shape_.reserve(1 + anchors_size + text.size());
+    shape_.push_back(static_cast<char>(sources.Count()));
+    shape_.resize(1 + anchors_size);
+    size_t anchor_at = 1;
     size_t from = 0;
-    for (const Point& point : points) {
-      shape_.append(text, from, point.at - from);
-      from = point.at + point.size;
-      Stop stop{.place = static_cast<uint32_t>(shape_.size() - 1 - stops_size), .step = point.step};
-      if (point.step == Step::kText) Keep(text.substr(point.at, point.size), stop);
-      std::memcpy(shape_.data() + stop_at, &stop, sizeof stop);
-      stop_at += sizeof stop;
+    for (const TextAnchor& source : sources) {
+      shape_.append(text, from, source.at - from);
+      from = source.at + source.size;
+      ShapeAnchor anchor{.offset = static_cast<uint32_t>(shape_.size() - 1 - anchors_size),
+                         .kind = source.kind};
+      if (source.kind == AnchorKind::kText) Keep(text.substr(source.at, source.size), anchor);
+      std::memcpy(shape_.data() + anchor_at, &anchor, sizeof anchor);
+      anchor_at += sizeof anchor;
     }
     shape_.append(text, from);
   }
@@ -137,24 +141,24 @@ class Splitter {
   SplitText Take() && { return {.shape = std::move(shape_), .own = std::move(own_)}; }
 
  private:
-  void Keep(std::string_view value, Stop& stop) {
+  void Keep(std::string_view value, ShapeAnchor& anchor) {
     if (value == name_) {
-      stop.step = Step::kName;
+      anchor.kind = AnchorKind::kName;
       return;
     }
     const auto end = kept_.begin() + static_cast<ptrdiff_t>(kept_count_);
     const auto earlier = std::find(kept_.begin(), end, value);
     if (earlier != end) {
-      stop.step = Step::kAgain;
-      stop.earlier = static_cast<uint16_t>(earlier - kept_.begin());
+      anchor.kind = AnchorKind::kAgain;
+      anchor.earlier = static_cast<uint16_t>(earlier - kept_.begin());
       return;
     }
     if (kept_count_ < kMostEarlier) kept_[kept_count_++] = value;
-    if (const auto uuid = PackUuid(value)) {
-      stop.step = Step::kUuid;
+    if (const auto uuid = base::PackUuid(value)) {
+      anchor.kind = AnchorKind::kUuid;
       own_.append(uuid->data(), uuid->size());
     } else if (const auto time = PackTime(value)) {
-      stop.step = Step::kTime;
+      anchor.kind = AnchorKind::kTime;
       own_.append(reinterpret_cast<const char*>(&*time), sizeof *time);
     } else {
       AppendWithCount(own_, value);
@@ -168,43 +172,44 @@ class Splitter {
   std::string own_;
 };
 
-/// Reads the own parts in their order.
+/// Reads the own parts in order.
 class PartReader {
  public:
   PartReader(const char* own, std::string_view name) : own_(own), name_(name) {}
 
   struct Part {
-    Step step = Step::kText;
+    AnchorKind kind = AnchorKind::kText;
     std::string_view packed = {};
 
     size_t Size() const {
-      if (step == Step::kUuid) return kUuidSize;
-      return step == Step::kTime ? kTimeSize : packed.size();
+      if (kind == AnchorKind::kUuid) return base::kUuidSize;
+      return kind == AnchorKind::kTime ? kTimeSize : packed.size();
     }
     void AppendTo(std::string& out) const {
-      if (step == Step::kUuid) return AppendUuid(out, ValueAt<PackedUuid>(packed, 0));
-      if (step == Step::kTime) return AppendTime(out, ValueAt<uint32_t>(packed, 0));
+      if (kind == AnchorKind::kUuid)
+        return base::AppendUuid(out, ValueAt<base::PackedUuid>(packed, 0));
+      if (kind == AnchorKind::kTime) return AppendTime(out, ValueAt<uint32_t>(packed, 0));
       out.append(packed);
     }
   };
 
-  /// Of a stop that is one.
-  Part Next(const Stop& stop) {
-    if (stop.step == Step::kName) return {.step = Step::kText, .packed = name_};
-    if (stop.step == Step::kAgain) return kept_[stop.earlier];
-    const Part part{.step = stop.step, .packed = PackedAt(stop.step)};
+  /// Returns the part at `anchor`, which must be the anchor of an own part.
+  Part Next(const ShapeAnchor& anchor) {
+    if (anchor.kind == AnchorKind::kName) return {.kind = AnchorKind::kText, .packed = name_};
+    if (anchor.kind == AnchorKind::kAgain) return kept_[anchor.earlier];
+    const Part part{.kind = anchor.kind, .packed = PackedAt(anchor.kind)};
     own_ = part.packed.data() + part.packed.size();
     if (count_ < kMostEarlier) kept_[count_++] = part;
     return part;
   }
 
-  /// Behind the part that was read last.
+  /// Returns the end of the part that was read last.
   const char* At() const { return own_; }
 
  private:
-  std::string_view PackedAt(Step step) const {
-    if (step == Step::kUuid) return {own_, sizeof(PackedUuid)};
-    return step == Step::kTime ? std::string_view(own_, sizeof(uint32_t)) : BytesAt(own_);
+  std::string_view PackedAt(AnchorKind kind) const {
+    if (kind == AnchorKind::kUuid) return {own_, sizeof(base::PackedUuid)};
+    return kind == AnchorKind::kTime ? std::string_view(own_, sizeof(uint32_t)) : BytesAt(own_);
   }
 
   const char* own_;
@@ -213,7 +218,7 @@ class PartReader {
   size_t count_ = 0;
 };
 
-bool IsPart(const Stop& stop) { return stop.step >= Step::kText; }
+bool IsPart(const ShapeAnchor& anchor) { return anchor.kind >= AnchorKind::kText; }
 
 }  // namespace
 
@@ -224,7 +229,7 @@ bool CanSplit(const WireText& wire) {
   for (size_t i = 0; i < wire.own.count; ++i) {
     const size_t begin = wire.own.parts[i].at;
     const size_t end = begin + wire.own.parts[i].size;
-    const auto splits = [&](size_t place) { return begin < place && place < end; };
+    const auto splits = [&](size_t offset) { return begin < offset && offset < end; };
     if (begin < from || end > wire.text.size() || splits(wire.version_at)) return false;
     if (wire.managed_size > 0 && begin < managed_end && end > wire.managed_at) return false;
     from = end;
@@ -236,40 +241,40 @@ SplitText Split(const WireText& wire, std::string_view name) { return Splitter(w
 
 size_t JoinedText::OwnSize() const {
   PartReader reader(own_, name_);
-  for (size_t i = 0; i < CountOf(shape_); ++i) {
-    const Stop stop = StopAt(shape_, i);
-    if (IsPart(stop)) reader.Next(stop);
+  for (size_t i = 0; i < AnchorCount(shape_); ++i) {
+    const ShapeAnchor anchor = AnchorAt(shape_, i);
+    if (IsPart(anchor)) reader.Next(anchor);
   }
   return static_cast<size_t>(reader.At() - own_);
 }
 
 size_t JoinedText::Size() const {
-  size_t size = TextOf(shape_).size();
+  size_t size = ShapeText(shape_).size();
   PartReader reader(own_, name_);
-  for (size_t i = 0; i < CountOf(shape_); ++i) {
-    const Stop stop = StopAt(shape_, i);
-    if (IsPart(stop)) size += reader.Next(stop).Size();
+  for (size_t i = 0; i < AnchorCount(shape_); ++i) {
+    const ShapeAnchor anchor = AnchorAt(shape_, i);
+    if (IsPart(anchor)) size += reader.Next(anchor).Size();
   }
   return size;
 }
 
 size_t JoinedText::AppendTo(std::string& out, const Wanted& wanted) const {
-  const std::string_view text = TextOf(shape_);
+  const std::string_view text = ShapeText(shape_);
   PartReader reader(own_, name_);
   size_t version_end = 0;
   size_t from = 0;
   bool shown = !wanted.from_metadata;
-  for (size_t i = 0; i < CountOf(shape_); ++i) {
-    const Stop stop = StopAt(shape_, i);
-    if (shown) out.append(text, from, stop.place - from);
-    from = stop.place;
-    if (IsPart(stop)) {
-      const PartReader::Part part = reader.Next(stop);
+  for (size_t i = 0; i < AnchorCount(shape_); ++i) {
+    const ShapeAnchor anchor = AnchorAt(shape_, i);
+    if (shown) out.append(text, from, anchor.offset - from);
+    from = anchor.offset;
+    if (IsPart(anchor)) {
+      const PartReader::Part part = reader.Next(anchor);
       if (shown) part.AppendTo(out);
-    } else if (stop.step == Step::kVersion) {
+    } else if (anchor.kind == AnchorKind::kVersion) {
       version_end = out.append(wanted.version).size();
     } else {
-      shown = stop.step != Step::kManagedBegin || wanted.managed_fields;
+      shown = anchor.kind != AnchorKind::kManagedBegin || wanted.managed_fields;
     }
   }
   out.append(text, from);

@@ -1,9 +1,10 @@
-// Wire text in two: its shape, which objects made alike have in common, and what is the object's
-// own: the marked parts and the times in its managed fields. Any text may be split; it comes back
-// byte for byte. Own parts are kept packed (packed_text.h), and only once if they are alike or the
-// object's name.
+// Splits wire text in two. The shape is the text that objects of the same form have in common. The
+// own part is the rest: the marked parts and the times in the managed fields. Any text may be
+// split, and joining restores it byte for byte. Own parts are packed (base/packed_uuid.h,
+// packed_text.h). A value that is repeated is kept once, and a value that equals the object's name
+// is not kept at all.
 //
-// Pure functions of what they are given.
+// Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -19,20 +20,21 @@ struct SplitText {
   std::string own;
 };
 
-/// Whether the text has marks, and marks that it can be split at.
+/// Returns whether the text has marked parts and can be split at all of them.
 bool CanSplit(const WireText& wire);
 
-/// Of a text that can be split.
+/// Splits a text for which CanSplit is true.
 SplitText Split(const WireText& wire, std::string_view name);
 
-/// A text that was split.
+/// A view of a text that was split.
 class JoinedText {
  public:
   JoinedText(std::string_view shape, const char* own, std::string_view name)
       : shape_(shape), own_(own), name_(name) {}
 
+  /// Returns the size of the own part in bytes.
   size_t OwnSize() const;
-  /// With an empty version.
+  /// Returns the length of the whole text with an empty version.
   size_t Size() const;
 
   struct Wanted {
@@ -40,7 +42,7 @@ class JoinedText {
     bool managed_fields = true;
     std::string_view version = {};
   };
-  /// Returns where the version ends in `out`.
+  /// Appends the parts of the text that are wanted. Returns where the version ends in `out`.
   size_t AppendTo(std::string& out, const Wanted& wanted) const;
 
  private:

@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kUid = "c0ffee00-0123-4567-89ab-000000000001";
 constexpr std::string_view kTime = "2026-11-15T17:17:39Z";
 
-/// A text with `{` and `}` around its own parts, `^` where the metadata begins, `#` where the
-/// version goes and `<`, `>` around the managed fields.
+/// Parses a text with `{` and `}` around its own parts, `^` where the metadata begins, `#` where
+/// the version belongs and `<`, `>` around the managed fields.
 WireText Read(std::string_view drawn) {
   WireText wire;
   for (const char c : drawn) {
@@ -141,9 +141,9 @@ TEST(SplitTextTest, CannotBeSplitAtMarksThatMakeNoSense) {
   EXPECT_TRUE(CanSplit(with({{.at = 4, .size = 5}, {.at = 9, .size = 7}, {.at = 23, .size = 5}})));
   EXPECT_FALSE(CanSplit(with({{.at = 3, .size = 1}})));    // Before metadata.
   EXPECT_FALSE(CanSplit(with({{.at = 8, .size = 2}})));    // Around the version.
-  EXPECT_FALSE(CanSplit(with({{.at = 15, .size = 2}})));   // Into managed fields.
-  EXPECT_FALSE(CanSplit(with({{.at = 17, .size = 2}})));   // Inside these.
-  EXPECT_FALSE(CanSplit(with({{.at = 10, .size = 20}})));  // Around these.
+  EXPECT_FALSE(CanSplit(with({{.at = 15, .size = 2}})));   // Reaches into the managed fields.
+  EXPECT_FALSE(CanSplit(with({{.at = 17, .size = 2}})));   // Inside the managed fields.
+  EXPECT_FALSE(CanSplit(with({{.at = 10, .size = 20}})));  // Around the managed fields.
   EXPECT_FALSE(CanSplit(with({{.at = 23, .size = 6}})));   // Beyond the text.
   EXPECT_FALSE(CanSplit(with({{.at = 24, .size = 1}, {.at = 23, .size = 1}})));  // Not ascending.
   EXPECT_FALSE(CanSplit(with({{.at = 23, .size = 2}, {.at = 24, .size = 1}})));  // Overlapping.
@@ -152,7 +152,7 @@ TEST(SplitTextTest, CannotBeSplitAtMarksThatMakeNoSense) {
   EXPECT_FALSE(CanSplit(wire));
 }
 
-/// Text of which much is well known, nearly well known or alike.
+/// Returns a text that often has a well-known form, nearly has one, or is repeated.
 std::string AnyText() {
   static const std::array<std::string, 9> known = {std::string(kUid),
                                                    std::string(kTime),
@@ -169,7 +169,7 @@ std::string AnyText() {
 
 uint32_t EndOf(const WireText& wire) { return static_cast<uint32_t>(wire.text.size()); }
 
-/// Some pieces of text, which may be marked.
+/// Appends some pieces of text and marks some of them.
 void AddPieces(WireText& wire) {
   for (int left = *rc::gen::inRange(0, 4); left > 0; --left) {
     const std::string text = AnyText();

@@ -1,5 +1,5 @@
-// Hash maps and sets with text keys that are looked up by views. abseil's own hash of strings would
-// do, but Debian builds it with a string_view of its own.
+// Hash maps and sets with text keys, which can be looked up by std::string_view. abseil's hash of
+// strings cannot be used, because Debian builds abseil with its own string_view type.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>

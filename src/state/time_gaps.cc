@@ -11,21 +11,21 @@ constexpr std::string_view kBefore = "\"time\":\"";
 constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:ddZ";
 static_assert(kShape.size() == kTimeSize);
 
-// `gapped` is a byte with the number of times, for each of them where it goes in the text that is
-// left, and that text.
-using Place = uint32_t;
+// `gapped` is a byte with the number of times, then the position of each in the rest of the text,
+// then the rest of the text.
+using GapOffset = uint32_t;
 static_assert(kMostTimes <= UINT8_MAX);
 
-size_t CountOf(std::string_view gapped) { return static_cast<unsigned char>(gapped.front()); }
+size_t GapCount(std::string_view gapped) { return static_cast<unsigned char>(gapped.front()); }
 
-Place PlaceOf(std::string_view gapped, size_t index) {
-  Place place = 0;
-  std::memcpy(&place, gapped.data() + 1 + index * sizeof place, sizeof place);
-  return place;
+GapOffset OffsetOfGap(std::string_view gapped, size_t index) {
+  GapOffset offset = 0;
+  std::memcpy(&offset, gapped.data() + 1 + index * sizeof offset, sizeof offset);
+  return offset;
 }
 
-std::string_view TextOf(std::string_view gapped) {
-  return gapped.substr(1 + CountOf(gapped) * sizeof(Place));
+std::string_view GappedText(std::string_view gapped) {
+  return gapped.substr(1 + GapCount(gapped) * sizeof(GapOffset));
 }
 
 bool IsTime(std::string_view text) {
@@ -39,7 +39,7 @@ bool IsTime(std::string_view text) {
 }  // namespace
 
 size_t FindTime(std::string_view text, size_t from) {
-  // Few other bytes are a Z.
+  // The search is for Z, because few other bytes of a text are a Z.
   for (size_t z = text.find('Z', from); z != std::string_view::npos; z = text.find('Z', z + 1)) {
     if (z + 1 < from + kBefore.size() + kTimeSize) continue;
     const size_t at = z + 1 - kTimeSize;
@@ -59,12 +59,12 @@ TextWithGaps TakeTimesOut(std::string_view text) {
     begins[count++] = at;
   }
   TextWithGaps out;
-  out.gapped.reserve(1 + count * sizeof(Place) + text.size());
+  out.gapped.reserve(1 + count * sizeof(GapOffset) + text.size());
   out.times.reserve(count * kTimeSize);
   out.gapped.push_back(static_cast<char>(count));
   for (size_t i = 0; i < count; ++i) {
-    const auto place = static_cast<Place>(begins[i] - i * kTimeSize);
-    out.gapped.append(reinterpret_cast<const char*>(&place), sizeof place);
+    const auto offset = static_cast<GapOffset>(begins[i] - i * kTimeSize);
+    out.gapped.append(reinterpret_cast<const char*>(&offset), sizeof offset);
     out.times.append(text, begins[i], kTimeSize);
   }
   size_t from = 0;
@@ -76,18 +76,18 @@ TextWithGaps TakeTimesOut(std::string_view text) {
   return out;
 }
 
-size_t TimesSize(std::string_view gapped) { return CountOf(gapped) * kTimeSize; }
+size_t TimesSize(std::string_view gapped) { return GapCount(gapped) * kTimeSize; }
 
-size_t FilledSize(std::string_view gapped) { return TextOf(gapped).size() + TimesSize(gapped); }
+size_t FilledSize(std::string_view gapped) { return GappedText(gapped).size() + TimesSize(gapped); }
 
 void AppendFilled(std::string& out, std::string_view gapped, std::string_view times) {
-  const std::string_view text = TextOf(gapped);
+  const std::string_view text = GappedText(gapped);
   size_t from = 0;
-  for (size_t i = 0; i < CountOf(gapped); ++i) {
-    const size_t place = PlaceOf(gapped, i);
-    out.append(text, from, place - from);
+  for (size_t i = 0; i < GapCount(gapped); ++i) {
+    const size_t offset = OffsetOfGap(gapped, i);
+    out.append(text, from, offset - from);
     out.append(times, i * kTimeSize, kTimeSize);
-    from = place;
+    from = offset;
   }
   out.append(text, from);
 }

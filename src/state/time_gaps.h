@@ -1,7 +1,8 @@
-// Text with its times taken out: managed fields of objects that were made alike differ in nothing
-// else, so what is left over is worth sharing. Any text may be given; it comes back byte for byte.
+// Takes the times out of a text. Managed fields of objects that were written in the same way differ
+// only in their times, so objects can share the rest. Any text may be given, and filling the times
+// in again restores it byte for byte.
 //
-// A time is 20 bytes that stand like this: "time":"2026-11-15T17:17:39Z". Pure functions.
+// A time is the 20 bytes of the value in "time":"2026-11-15T17:17:39Z". Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -12,25 +13,25 @@ namespace berth::state {
 
 inline constexpr size_t kTimeSize = 20;
 
-/// Of further times all bytes stay where they are.
+/// Times after the first kMostTimes stay in the text.
 inline constexpr size_t kMostTimes = 64;
 
 struct TextWithGaps {
-  /// What is left, with notes of where the times go; equal only if both are. For the functions
-  /// below.
+  /// The rest of the text, together with the positions of the times. Only the functions below read
+  /// it. Two are equal only if both text and positions are.
   std::string gapped;
-  std::string times;  // Of kTimeSize each.
+  std::string times;  // kTimeSize bytes for each.
 };
 
-/// Where the next time begins; npos: there is none.
+/// Returns where the next time begins, or npos if there are no more times.
 size_t FindTime(std::string_view text, size_t from);
 
 TextWithGaps TakeTimesOut(std::string_view text);
 
-/// How many bytes of times belong to it.
+/// Returns the size of `times` that belongs to `gapped`.
 size_t TimesSize(std::string_view gapped);
 
-/// How long the text is with its times.
+/// Returns the length of the text with its times.
 size_t FilledSize(std::string_view gapped);
 
 void AppendFilled(std::string& out, std::string_view gapped, std::string_view times);

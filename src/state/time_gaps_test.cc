@@ -41,7 +41,7 @@ TEST(TimeGaps, WhatIsNotExactlyATimeStays) {
 }
 
 TEST(TimeGaps, WhereTheTimesWereTellsTextsApart) {
-  // Both leave the same bytes.
+  // Without the times, the two texts are equal.
   const TextWithGaps first = TakeTimesOut(R"("time":"2026-11-15T17:17:39Z""time":"")");
   const TextWithGaps second = TakeTimesOut(R"("time":"""time":"2026-11-15T17:17:39Z")");
   EXPECT_EQ(first.times, second.times);

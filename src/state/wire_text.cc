@@ -6,12 +6,13 @@
 namespace berth::state {
 namespace {
 
-/// The value of `"member":"value"`, of which everything lies between `from` and `to`.
+/// Finds the value in `"member":"value"`, all of which must be between `from` and `to`. Returns
+/// nullopt if it is not there.
 std::optional<OwnParts::Part> FindValue(std::string_view text, size_t from, size_t to,
                                         std::string_view member) {
   const std::string before = std::string("\"").append(member).append("\":\"");
   const std::string_view part = text.substr(0, to);
-  // The C library's search is several times faster than the standard's.
+  // The C library's search is several times faster than that of std::string_view.
   const std::string_view rest = part.substr(from);
   const void* const found = memmem(rest.data(), rest.size(), before.data(), before.size());
   if (found == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// An object's wire JSON on its way into the picture, and where its parts are.
+// The wire JSON from which an object of the snapshot is made, and where its parts are.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace berth::state {
 
-/// Parts of a text that are an object's own.
+/// The parts of a text that belong to one object and are not shared with others.
 struct OwnParts {
   struct Part {
     uint32_t at = 0;
@@ -18,34 +18,35 @@ struct OwnParts {
   };
   static constexpr size_t kMost = 8;
 
-  std::array<Part, kMost> parts = {};  // Ascending; none reaches into another.
-  size_t count = 0;                    // 0: the text is not looked at like this.
+  std::array<Part, kMost> parts = {};  // Ascending, without overlaps.
+  size_t count = 0;                    // 0 if no parts are marked.
 };
 
-/// With an empty `metadata.resourceVersion`.
+/// JSON with an empty `metadata.resourceVersion`.
 struct WireText {
   std::string text = {};
-  /// Where `"metadata":` begins, behind kind and apiVersion, which the items of a list leave out.
+  /// Where `"metadata":` begins, after kind and apiVersion. Items of a list begin here.
   size_t metadata_at = 0;
-  /// Between the quotes of `"resourceVersion":""`: where the digits go.
+  /// Where the digits of the revision belong, between the quotes of `"resourceVersion":""`.
   size_t version_at = 0;
-  /// `,"managedFields":[...]`, behind the version; size 0: there are none.
+  /// Where `,"managedFields":[...]` is, after the version. The size is 0 if there are no managed
+  /// fields.
   size_t managed_at = 0;
   size_t managed_size = 0;
-  /// The object in protobuf if JSON does not show all of it (fields that a newer server knows);
-  /// else empty.
+  /// The object in protobuf, if it has fields that JSON does not show because only a newer server
+  /// knows them. Else empty.
   std::string protobuf = {};
-  /// What goes with the object and no client sees; most have nothing.
+  /// Bytes that are kept with the object and that no client sees. Empty for most objects.
   std::string hidden = {};
-  /// For objects of which there are many that differ in little. The text outside these parts and
-  /// outside the managed fields is kept once for all objects that have the same; if it is not,
-  /// nothing is lost but some memory.
+  /// Marked for kinds with many objects that differ in little. The text outside these parts and
+  /// outside the times of the managed fields is kept once for all objects in which it is equal. Bad
+  /// marks cost only memory.
   OwnParts own = {};
 };
 
-/// Marks the string values of these members as the object's own. They are looked for behind each
-/// other from the metadata on, but not in the managed fields; members that are not there are passed
-/// over. As in {"name", "uid", "creationTimestamp", "namespace", "name"}.
+/// Marks the string values of these members as the object's own. Each member is searched for after
+/// the one before it, from the metadata on and not in the managed fields. Members that do not occur
+/// are skipped. An example is {"name", "uid", "creationTimestamp", "namespace", "name"}.
 void MarkOwn(WireText& wire, std::span<const std::string_view> members);
 
 }  // namespace berth::state

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "state/split_text.h"
-#include "state/testing.h"
+#include "state/testing/objects.h"
 
 namespace berth::state {
 namespace {

@@ -1,8 +1,10 @@
 // The store contract for callers that may wait: tools, tests, start-up. Each function makes the
-// call and waits for its reply. Never to be called where a reply or a wake comes (the engine could
-// not go on), nor on an engine whose replies only the caller itself can let go.
+// call and waits for its reply. They must not be called from a reply or a wake callback, since the
+// engine could not go on. They must not be called either on an engine whose replies only the caller
+// itself can release (MemoryEngine with Fault::kHold).
 //
-// Threads: the functions may be called from any thread; a WatchReader belongs to one at a time.
+// Threads: the functions may be called from any thread. A WatchReader belongs to one thread at a
+// time.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +22,12 @@
 
 namespace berth::store {
 
-/// One value that another thread, or this one, is going to provide.
+/// A value that another thread, or this one, is going to provide.
 template <typename T>
 class Awaited {
  public:
-  /// To be called once; may outlive the Awaited.
+  /// Returns a function that provides the value. It must be called once and may outlive the
+  /// Awaited.
   std::function<void(T)> Setter() {
     return [slot = slot_](T value) {
       base::MutexLock lock(slot->mutex);
@@ -60,8 +63,9 @@ inline base::Result<ScanPage> ScanPageNow(Engine& engine, ScanRequest request) {
   return reply.Wait();
 }
 
-/// Page after page, all at the revision of the first. `each` is called with every page that has
-/// come; it may take the entries out. Stops at the first error and returns it, or the revision.
+/// Reads page after page, all at the revision of the first, and calls `each` with every page.
+/// `each` may move the entries out. Stops at the first error and returns it; otherwise returns the
+/// revision.
 template <typename Each>
 base::Result<Revision> ScanPages(Engine& engine, ScanRequest request, Each&& each) {
   for (;;) {
@@ -75,7 +79,8 @@ base::Result<Revision> ScanPages(Engine& engine, ScanRequest request, Each&& eac
   }
 }
 
-/// All of a prefix at one revision, as one page; 0: as it is now. For what fits into memory.
+/// Returns all entries of a prefix at revision `at` as one page. 0 means the present. Everything is
+/// held in memory.
 inline base::Result<ScanPage> ScanAll(Engine& engine, std::string prefix, Revision at = {}) {
   ScanPage all;
   const auto revision =
@@ -105,7 +110,12 @@ inline base::Result<void> CompactNow(Engine& engine, Revision upto) {
   return reply.Wait();
 }
 
-/// A watch that is read by waiting for it.
+struct WatchRequest {
+  std::string prefix = {};
+  Revision after = {};
+};
+
+/// Follows an engine and returns the events of a prefix. Its reader waits for them.
 class WatchReader {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
@@ -114,9 +124,12 @@ class WatchReader {
 
   /// `engine` must outlive it.
   WatchReader(Engine& engine, WatchRequest request)
-      : engine_(engine), watch_(engine.StartWatch(std::move(request), [this] { OnWake(); })) {}
+      : engine_(engine),
+        prefix_(std::move(request.prefix)),
+        watch_(engine.Follow(request.after, [this] { OnWake(); })) {}
 
-  /// The next events, in order: as soon as there are `count`, or what there is at the deadline.
+  /// Returns the next `count` events in order, as soon as there are that many. At the deadline,
+  /// returns the events that have come by then.
   base::Result<std::vector<EventPtr>> Next(size_t count, Deadline deadline) {
     std::vector<EventPtr> events;
     while (events.size() < count) {
@@ -127,8 +140,8 @@ class WatchReader {
     return events;
   }
 
-  /// Every event until progress has reached `revision`, for which it asks the engine; kTimeout when
-  /// that takes longer than the deadline (the events that came are lost then).
+  /// Asks the engine for progress and returns every event until progress has reached `revision`.
+  /// Returns kTimeout if the deadline passes first. The events that had come by then are lost.
   base::Result<std::vector<EventPtr>> UntilProgress(Revision revision, Deadline deadline) {
     std::vector<EventPtr> events;
     bool asked = false;
@@ -146,10 +159,10 @@ class WatchReader {
     }
   }
 
-  /// As of the last events that were read.
+  /// Returns the progress as of the last events that were read.
   Revision Progress() const { return progress_; }
 
-  /// How often the engine has called for a poll.
+  /// Returns how often the engine has called `wake`.
   size_t Wakes() const {
     base::MutexLock lock(mutex_);
     return wakes_;
@@ -163,7 +176,7 @@ class WatchReader {
     wake_.NotifyOne();
   }
 
-  /// Polls once; whether events came.
+  /// Polls once. Returns whether events came, of the prefix or of other keys.
   base::Result<bool> Take(size_t max, std::vector<EventPtr>& events) {
     {
       base::MutexLock lock(mutex_);
@@ -172,11 +185,12 @@ class WatchReader {
     base::Result<WatchBatch> batch = watch_->Poll(max);
     if (!batch) return tl::unexpected(batch.error());
     progress_ = batch->progress;
-    std::move(batch->events.begin(), batch->events.end(), std::back_inserter(events));
+    std::copy_if(batch->events.begin(), batch->events.end(), std::back_inserter(events),
+                 [this](const EventPtr& event) { return event->key.starts_with(prefix_); });
     return !batch->events.empty();
   }
 
-  /// False when the deadline passed first.
+  /// Waits for a wake. Returns false if the deadline passed first.
   bool WaitForWake(Deadline deadline) {
     base::MutexLock lock(mutex_);
     while (!woken_) {
@@ -188,6 +202,7 @@ class WatchReader {
   }
 
   Engine& engine_;
+  const std::string prefix_;
   Revision progress_;
 
   mutable base::Mutex mutex_;
@@ -195,7 +210,8 @@ class WatchReader {
   bool woken_ GUARDED_BY(mutex_) = false;
   size_t wakes_ GUARDED_BY(mutex_) = 0;
 
-  const std::unique_ptr<Watch> watch_;  // Last: destroyed first, and then nobody calls OnWake.
+  /// Declared last and so destroyed first, because OnWake uses the members above.
+  const std::unique_ptr<Watch> watch_;
 };
 
 }  // namespace berth::store

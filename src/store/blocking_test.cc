@@ -43,7 +43,7 @@ TEST_F(Blocking, WalksAllPages) {
   const auto at = ScanPages(*engine_, {.limit = 2}, [&](ScanPage& page) {
     sizes.push_back(page.entries.size());
     page.entries.clear();
-    Put("bb");  // Not part of the state that is being read.
+    Put("bb");  // Not a part of the state that is being read.
   });
   EXPECT_EQ(at, Revision{5});
   EXPECT_EQ(sizes, (std::vector<size_t>{2, 2, 1}));
@@ -56,7 +56,7 @@ TEST_F(Blocking, AReaderTakesWhatItIsAskedFor) {
   for (const char* key : {"a", "b", "c"}) Put(key);
   EXPECT_EQ(reader.Next(2, steady_clock::now())->size(), 2U);
   EXPECT_EQ(reader.Progress(), Revision{2});
-  // At the deadline, what there is.
+  // At the deadline, Next returns the events that have come.
   EXPECT_EQ(reader.Next(2, steady_clock::now() + milliseconds(10))->size(), 1U);
   EXPECT_EQ(reader.Next(1, steady_clock::now())->size(), 0U);
 }

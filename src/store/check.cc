@@ -25,22 +25,23 @@ Refusal TooLarge(std::string message) {
   return base::Error{.reason = base::Reason::kRequestEntityTooLarge, .message = std::move(message)};
 }
 
-/// Keys may be long and hold any byte; a message shows enough of one to find it.
+/// Returns a key as messages show it. Keys may be long and hold any byte, so this returns enough of
+/// the key to identify it.
 std::string Shown(std::string_view key) {
   constexpr size_t kShownBytes = 100;
   if (key.size() <= kShownBytes) return base::GoQuoted(key);
   return fmt::format("{}... ({} bytes)", base::GoQuoted(key.substr(0, kShownBytes)), key.size());
 }
 
-/// Finds a key that comes twice. Few keys are compared with each other, which needs no memory; many
-/// go into a set.
+/// Finds a key that occurs twice. A few keys are compared with each other, which needs no
+/// allocation. Many keys are put into a set.
 class SeenKeys {
  public:
   explicit SeenKeys(size_t expected) : hashed_(expected > few_.size()) {
     if (hashed_) set_.reserve(expected);
   }
 
-  /// Whether it is new.
+  /// Adds a key. Returns whether it is new.
   bool Add(std::string_view key) {
     if (hashed_) return set_.insert(key).second;
     const auto end = few_.begin() + static_cast<std::ptrdiff_t>(count_);
@@ -78,7 +79,7 @@ Refusal CheckBytes(const Txn& txn) {
       fmt::format("a transaction may have at most {} bytes, this one has {}", kMaxTxnBytes, bytes));
 }
 
-/// A key that a transaction names.
+/// Checks a key that a transaction names.
 Refusal CheckTxnKey(std::string_view key) {
   if (auto error = CheckKey(key)) return error;
   if (!IsEngineKey(key)) return std::nullopt;
@@ -137,7 +138,7 @@ std::optional<base::Error> CheckTxn(const Txn& txn) {
 }
 
 std::optional<base::Error> CheckScan(const ScanRequest& request) {
-  // A prefix may be empty, and need not be a whole key; otherwise it is made like one.
+  // A prefix may be empty and need not be a whole key. Otherwise the rules for keys apply.
   if (!request.prefix.empty()) {
     if (auto error = CheckKey(request.prefix)) return error;
   }
@@ -145,7 +146,7 @@ std::optional<base::Error> CheckScan(const ScanRequest& request) {
     if (auto error = CheckKey(request.after)) return error;
   }
   if (request.limit < 1 || request.limit > kMaxPageEntries) {
-    return Bad(fmt::format("a page may have 1 to {} entries, this one is to have {}",
+    return Bad(fmt::format("a page may have 1 to {} entries, this request asks for {}",
                            kMaxPageEntries, request.limit));
   }
   if (request.at < Revision{}) {

@@ -7,13 +7,13 @@
 
 namespace berth::store {
 
-/// Why the request cannot be taken (kBadRequest, or kRequestEntityTooLarge naming the limit), or
-/// nothing.
+/// Return why the request is refused: kBadRequest, or kRequestEntityTooLarge with the limit in the
+/// message. Return nullopt if the request keeps the limits.
 std::optional<base::Error> CheckTxn(const Txn& txn);
 std::optional<base::Error> CheckScan(const ScanRequest& request);
 std::optional<base::Error> CheckKey(std::string_view key);
 
-/// The errors every engine words alike.
+/// Return the errors that all engines word alike.
 base::Error CompactedError(Revision asked, Revision compacted);
 base::Error FutureError(Revision asked, Revision current);
 

@@ -23,7 +23,7 @@ Txn TxnOf(size_t compares, size_t puts, size_t deletes) {
   return txn;
 }
 
-/// Refused for this reason, with a message that has this in it.
+/// Expects a refusal with this reason and a message that contains `text`.
 void ExpectRefused(const std::optional<base::Error>& error, Reason reason,
                    const std::string& text) {
   ASSERT_TRUE(error.has_value()) << text;
@@ -35,7 +35,7 @@ TEST(CheckTxn, TakesWhatIsWithinTheLimits) {
   EXPECT_FALSE(CheckTxn({}));
   EXPECT_FALSE(CheckTxn(TxnOf(5, 3, 0)));
   EXPECT_FALSE(CheckTxn(TxnOf(5, 0, 0)));
-  // Around the number of keys from which on a set is used.
+  // Counts around the one from which on a set is used.
   for (size_t n = 14; n <= 18; ++n) EXPECT_FALSE(CheckTxn(TxnOf(n, n / 2, n - n / 2))) << n;
   EXPECT_FALSE(CheckTxn(TxnOf(kMaxCompares, 0, 0)));
   EXPECT_FALSE(CheckTxn(TxnOf(0, kMaxPuts, kMaxDeletes)));
@@ -77,7 +77,7 @@ TEST(CheckTxn, FindsKeysThatComeTwice) {
     writes.deletes.emplace_back("/registry/x");
     ExpectRefused(CheckTxn(writes), Reason::kBadRequest, "writes \"/registry/x\" twice");
   }
-  // Compared and written is the usual thing.
+  // A key may be both compared and written, which is usual.
   EXPECT_FALSE(CheckTxn({.compares = {{.key = "/registry/x"}}, .puts = {{.key = "/registry/x"}}}));
 }
 
@@ -110,7 +110,7 @@ TEST(CheckKey, LengthsAndBytes) {
   EXPECT_FALSE(CheckKey(std::string(kMaxKeyBytes, 'x')));
   ExpectRefused(CheckKey(""), Reason::kBadRequest, "empty");
   ExpectRefused(CheckKey(std::string_view("a\0b", 3)), Reason::kBadRequest, R"("a\x00b")");
-  // A long key is shown in part, and how long it is.
+  // The message shows a part of a long key and its length.
   const auto error = CheckKey(std::string(kMaxKeyBytes + 1, 'x'));
   ExpectRefused(error, Reason::kBadRequest, "at most 1024 bytes");
   EXPECT_THAT(error->message, HasSubstr("(1025 bytes)"));

@@ -17,7 +17,7 @@ namespace {
 using base::Reason;
 using base::Result;
 
-/// Commits transactions, several at a time, and remembers the first failure.
+/// Commits several transactions at a time and remembers the first failure.
 class Committer {
  public:
   Committer(Engine& target, size_t in_flight) : target_(target), limit_(in_flight) {}
@@ -25,7 +25,7 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  /// Waits while there are too many under way.
+  /// Starts a commit. Waits first while too many are under way. Returns an earlier failure.
   Result<void> Commit(Txn txn) {
     {
       base::MutexLock lock(mutex_);
@@ -37,7 +37,7 @@ class Committer {
     return {};
   }
 
-  /// Waits for all of them.
+  /// Waits for all commits under way.
   Result<void> Drain() {
     base::MutexLock lock(mutex_);
     while (under_way_ > 0) settled_.Wait(mutex_);
@@ -59,10 +59,11 @@ class Committer {
     if (!reply.conflicts.empty() && reply.conflicts.front().current) {
       key = base::GoQuoted(reply.conflicts.front().current->key);
     }
-    return {.reason = Reason::kConflict,
-            .message = fmt::format("somebody else is writing to the target: {} has turned up there "
-                                   "during the copy; stop whoever uses it and begin again",
-                                   key)};
+    return {
+        .reason = Reason::kConflict,
+        .message = fmt::format("another process is writing to the target: {} has appeared there "
+                               "during the copy; stop that process and begin again",
+                               key)};
   }
 
   Engine& target_;
@@ -80,8 +81,9 @@ class Loader {
       : options_(options), committer_(target, std::max<size_t>(options.in_flight, 1)) {}
 
   Result<void> Add(Entry entry) {
-    // Berth's own keys may have a revision to themselves only (codec/slot.h), and an engine may
-    // join what is under way at the same time: they go one by one.
+    // Berth's own keys must have a revision that they share with no other key (codec/slot.h), and
+    // an engine may join transactions that are under way at the same time. So these keys are
+    // written one by one.
     const bool alone = entry.key.starts_with(kOwnPrefix);
     const size_t bytes = 2 * (kTxnItemBytes + entry.key.size()) + entry.value.size();
     const bool full = txn_.puts.size() >= options_.txn_puts || bytes_ + bytes > options_.txn_bytes;
@@ -91,7 +93,7 @@ class Loader {
     if (alone) {
       if (auto drained = committer_.Drain(); !drained) return drained;
     }
-    // The very largest values leave no room for a compare.
+    // The very largest values leave no room for a compare in the transaction.
     if (bytes <= kMaxTxnBytes) txn_.compares.push_back({.key = entry.key});
     txn_.puts.push_back({.key = std::move(entry.key),
                          .value = std::move(entry.value),
@@ -100,7 +102,7 @@ class Loader {
     return alone ? Finish() : Result<void>();
   }
 
-  /// Sends what is left and waits for all.
+  /// Sends the remaining puts and waits for all commits.
   Result<void> Finish() {
     if (auto sent = Send(); !sent) return sent;
     return committer_.Drain();
@@ -119,7 +121,7 @@ class Loader {
   Committer committer_;
 };
 
-/// Calls `each` with every entry that is not the note; stops at its first error.
+/// Calls `each` with every entry except the note. Stops at its first error.
 template <typename Each>
 Result<Revision> ForEachEntry(Engine& engine, ScanRequest request, const Each& each) {
   for (;;) {
@@ -142,7 +144,7 @@ void Report(const CopyOptions& options, CopyPhase phase, uint64_t keys, uint64_t
   if (options.progress && keys % kEvery == 0) options.progress({phase, keys, bytes});
 }
 
-/// Why the target cannot be used, before anything is changed in it.
+/// Checks whether the target can be used, before anything is changed in it.
 Result<void> CheckTarget(Engine& target, const CopyOptions& options) {
   const Result<Revision> current = CurrentNow(target);
   if (!current) return tl::unexpected(current.error());
@@ -225,12 +227,12 @@ Result<void> CheckCopy(Engine& target, const CopyOptions& options, Copied& copie
   return base::Fail(
       Reason::kInternalError,
       fmt::format("the copy is not equal to its source: {} with checksum {} became {} "
-                  "with checksum {}; somebody else may have written to the target",
+                  "with checksum {}; another process may have written to the target",
                   SummaryText(copied.source), HexText(wanted), SummaryText(copied.target),
                   HexText(found)));
 }
 
-/// Forgets how the copy came about and takes the note away.
+/// Compacts the history of the copying and deletes the note.
 Result<Revision> Conclude(Engine& target) {
   Result<Revision> current = CurrentNow(target);
   if (!current) return current;
@@ -278,7 +280,9 @@ EntrySource EntriesOf(Engine& engine) {
 
 EntrySource EntriesOfSnapshot(std::string path) {
   return [path = std::move(path)](const EntrySink& sink) {
-    return ReadSnapshotFile(path, sink).map([](const SnapshotInfo& info) { return info.revision; });
+    return ReadSnapshotFile(path, sink).map([](const SnapshotFileInfo& info) {
+      return info.revision;
+    });
   };
 }
 
@@ -300,7 +304,7 @@ std::string SummaryText(const StateSummary& summary) {
   constexpr size_t kShown = 4;
   std::vector<std::pair<std::string, uint64_t>> kinds;
   for (const auto& [kind, count] : summary.kinds()) kinds.emplace_back(kind, count.keys);
-  // Kinds are unique, so this has one outcome: by count, then by name.
+  // Sorts by count, then by name. Kinds are unique, so the order is always the same.
   std::ranges::sort(kinds, [](const auto& a, const auto& b) {
     return a.second != b.second ? a.second > b.second : a.first < b.first;
   });

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using base::Reason;
 using ::testing::HasSubstr;
 
-void PutKey(Engine& engine, std::string key, std::string value, std::chrono::seconds ttl = 0s) {
+void PutWithTtl(Engine& engine, std::string key, std::string value, std::chrono::seconds ttl = 0s) {
   Txn txn;
   txn.puts.push_back({.key = std::move(key), .value = std::move(value), .ttl = ttl});
   ASSERT_EQ(CommitNow(engine, std::move(txn)).outcome, Outcome::kCommitted);
@@ -36,17 +36,18 @@ class CopyTest : public ::testing::Test {
     return MemoryEngine::Make(std::move(options), clock_);
   }
 
-  /// Two thousand keys and more, some of them of Berth's own.
+  /// Returns a store with more than two thousand keys, some of them Berth's own.
   std::unique_ptr<MemoryEngine> Source() {
     auto engine = Engine();
     for (int i = 0; i < 1000; ++i) {
-      PutKey(*engine, fmt::format("/registry/services/specs/shop/web-{}", i), std::to_string(i));
-      PutKey(*engine, fmt::format("/registry/ipaddresses/10.0.{}.{}", i / 256, i % 256), "ip");
+      PutWithTtl(*engine, fmt::format("/registry/services/specs/shop/web-{}", i),
+                 std::to_string(i));
+      PutWithTtl(*engine, fmt::format("/registry/ipaddresses/10.0.{}.{}", i / 256, i % 256), "ip");
     }
-    PutKey(*engine, "/registry/berth.io/fence/ipv4", "open");
-    PutKey(*engine, "/registry/berth.io/fence/ipv6", "open");
-    PutKey(*engine, "/registry/events/shop/e", "event", 3600s);
-    PutKey(*engine, "/registry/zz", std::string(1'399'900, 'x'));
+    PutWithTtl(*engine, "/registry/berth.io/fence/ipv4", "open");
+    PutWithTtl(*engine, "/registry/berth.io/fence/ipv6", "open");
+    PutWithTtl(*engine, "/registry/events/shop/e", "event", 3600s);
+    PutWithTtl(*engine, "/registry/zz", std::string(1'399'900, 'x'));
     return engine;
   }
 
@@ -98,9 +99,9 @@ TEST_F(CopyTest, OldWatchesAreToldToStartOver) {
 TEST_F(CopyTest, ATargetThatHoldsSomethingIsLeftAlone) {
   const auto source = Source();
   const auto target = Engine({.base = {5000}});
-  PutKey(*target, "/registry/services/specs/shop/other", "precious");
-  PutKey(*target, "/registry/namespaces/shop", "precious");
-  PutKey(*target, "/registry/namespaces/default", "precious");
+  PutWithTtl(*target, "/registry/services/specs/shop/other", "precious");
+  PutWithTtl(*target, "/registry/namespaces/shop", "precious");
+  PutWithTtl(*target, "/registry/namespaces/default", "precious");
   const auto before = KeysAndValues(*target);
   const auto copied = CopyInto(*target, EntriesOf(*source), {});
   ASSERT_FALSE(copied.has_value());
@@ -113,8 +114,8 @@ TEST_F(CopyTest, ATargetThatHoldsSomethingIsLeftAlone) {
 TEST_F(CopyTest, ReplacesWhenTold) {
   const auto source = Source();
   const auto target = Engine({.base = {5000}});
-  for (int i = 0; i < 1234; ++i) PutKey(*target, fmt::format("/registry/old/{}", i), "old");
-  PutKey(*target, "/registry/services/specs/shop/web-1", "old");
+  for (int i = 0; i < 1234; ++i) PutWithTtl(*target, fmt::format("/registry/old/{}", i), "old");
+  PutWithTtl(*target, "/registry/services/specs/shop/web-1", "old");
   const auto copied = CopyInto(*target, EntriesOf(*source), {.replace = true});
   ASSERT_TRUE(copied.has_value()) << copied.error().message;
   EXPECT_EQ(copied->deleted, 1235);
@@ -124,7 +125,7 @@ TEST_F(CopyTest, ReplacesWhenTold) {
 TEST_F(CopyTest, ATargetWhoseRevisionsAreBehindIsLeftAlone) {
   const auto source = Source();
   const auto target = Engine();
-  PutKey(*target, "/registry/a/b", "precious");
+  PutWithTtl(*target, "/registry/a/b", "precious");
   const auto copied = CopyInto(*target, EntriesOf(*source), {.above = {2000}, .replace = true});
   ASSERT_FALSE(copied.has_value());
   EXPECT_EQ(copied.error().reason, Reason::kConflict);
@@ -134,8 +135,8 @@ TEST_F(CopyTest, ATargetWhoseRevisionsAreBehindIsLeftAlone) {
 
 TEST_F(CopyTest, ValuesAreMovedAndComparedInOneForm) {
   const auto source = Engine();
-  PutKey(*source, "/registry/a/b", "value#17");
-  PutKey(*source, "/registry/a/c", "value#4");
+  PutWithTtl(*source, "/registry/a/b", "value#17");
+  PutWithTtl(*source, "/registry/a/c", "value#4");
   const auto target = Engine({.base = {5000}});
   const CopyOptions options{.normalise = [](std::string_view, std::string& value) {
     value = value.substr(0, value.find('#'));
@@ -166,7 +167,7 @@ TEST_F(CopyTest, AFailureLeavesANoteThatKeepsOthersOff) {
 
 TEST_F(CopyTest, AnyCommitMayFailAndNothingPassesForACopy) {
   const auto source = Engine();
-  for (int i = 0; i < 250; ++i) PutKey(*source, fmt::format("/registry/a/{}", i), "v");
+  for (int i = 0; i < 250; ++i) PutWithTtl(*source, fmt::format("/registry/a/{}", i), "v");
   for (const Fault fault : {Fault::kFail, Fault::kLoseReply, Fault::kLoseWrite}) {
     for (int failing = 1;; ++failing) {
       ASSERT_LT(failing, 50);
@@ -190,7 +191,7 @@ TEST_F(CopyTest, SomebodyElseInTheTargetEndsIt) {
   bool first = true;
   const CopyOptions options{.progress = [&](const CopyProgress& progress) {
     if (progress.phase != CopyPhase::kCopying || !std::exchange(first, false)) return;
-    PutKey(*target, "/registry/services/specs/shop/web-99", "mine");
+    PutWithTtl(*target, "/registry/services/specs/shop/web-99", "mine");
   }};
   const auto copied = CopyInto(*target, EntriesOf(*source), options);
   ASSERT_FALSE(copied.has_value());
@@ -204,7 +205,7 @@ TEST_F(CopyTest, WhatSomebodyElseAddedIsFoundByTheComparison) {
   bool first = true;
   const CopyOptions options{.progress = [&](const CopyProgress& progress) {
     if (progress.phase != CopyPhase::kCopying || !std::exchange(first, false)) return;
-    PutKey(*target, "/registry/zzz/a", "mine");
+    PutWithTtl(*target, "/registry/zzz/a", "mine");
   }};
   const auto copied = CopyInto(*target, EntriesOf(*source), options);
   ASSERT_FALSE(copied.has_value());

@@ -10,7 +10,7 @@
 namespace berth::store {
 namespace {
 
-/// The only reason for OpenSSL to fail here.
+/// Throws if there is not enough memory, which is the only reason for OpenSSL to fail here.
 void Require(bool enough_memory) {
   if (!enough_memory) throw std::bad_alloc();
 }
@@ -55,7 +55,7 @@ std::string KindOfKey(std::string_view key) {
   if (first.size() == path.size()) return std::string(key);
   const std::string_view second = UpToSlash(path.substr(first.size() + 1));
   if (first == "services" && second == "endpoints") return "endpoints";
-  // Kinds of a group of their own are stored under its name, the others without.
+  // Kinds of a group that is not built in are stored under the group's name, others are not.
   if (first.find('.') != std::string_view::npos) return fmt::format("{}.{}", second, first);
   return std::string(first);
 }

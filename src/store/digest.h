@@ -1,5 +1,5 @@
-// What is in a store, in short: how much of which kind, and a checksum that says whether two stores
-// hold the same, whatever their engines and revisions. Not thread-safe.
+// A summary of a store: counts for each kind, and a checksum. Two stores with equal checksums hold
+// the same state, whatever their engines and revisions. Not thread-safe.
 #pragma once
 
 #include <openssl/types.h>
@@ -16,13 +16,13 @@
 
 namespace berth::store {
 
-/// Brings a value into the one form in which it is compared and moved: without what an engine noted
-/// in it (store/slot.h). Empty: values are as they should be.
+/// Brings a value into the form in which it is compared and copied: without the notes of an engine
+/// (store/event_slot.h). An empty function means that values are in that form already.
 using Normalise = std::function<void(std::string_view key, std::string& value)>;
 
 using Sha256Sum = std::array<unsigned char, 32>;
 
-/// "9f86d081...": 64 digits.
+/// Returns the sum as 64 hexadecimal digits: "9f86d081...".
 std::string HexText(const Sha256Sum& sum);
 
 class Sha256 {
@@ -34,7 +34,7 @@ class Sha256 {
 
   void Add(std::string_view bytes);
 
-  /// Of what was added so far; more may follow.
+  /// Returns the sum of all bytes added so far. More bytes may be added afterwards.
   Sha256Sum Sum() const;
 
  private:
@@ -49,24 +49,25 @@ struct KindCount {
   uint64_t bytes = 0;  // Of keys and values.
 };
 
-/// "services", "ipaddresses", "ipranges.allocation.berth.io": the resource a key belongs to, as
-/// Kubernetes names it where a key tells; "berth.io" for Berth's own notes; the key itself when it
-/// is none of these.
+/// Returns the resource that a key belongs to, as Kubernetes names it: "services", "ipaddresses",
+/// "ipranges.allocation.berth.io". Returns "berth.io" for Berth's own notes, and the key itself if
+/// the key is neither.
 std::string KindOfKey(std::string_view key);
 
 class StateSummary {
  public:
-  /// In the order of keys, each once.
+  /// Adds an entry. Entries must be added in the order of keys, each once.
   void Add(const Entry& entry);
 
   uint64_t keys() const { return keys_; }
   uint64_t bytes() const { return bytes_; }
-  /// Keys that expire, of keys().
+  /// Returns how many of the keys expire.
   uint64_t expiring() const { return expiring_; }
   const std::map<std::string, KindCount>& kinds() const { return kinds_; }
 
-  /// SHA-256 over every key and value that does not expire: what does is not the same from one
-  /// moment to the next. Each is hashed behind its length (8 bytes, little-endian).
+  /// Returns the SHA-256 over every key and value that does not expire. Keys that expire are left
+  /// out because they differ from one moment to the next. The length of each key and value (8
+  /// bytes, little-endian) is hashed before its bytes.
   Sha256Sum Checksum() const { return hash_.Sum(); }
 
  private:

@@ -1,14 +1,15 @@
-// The recent events of an engine, kept once and shared by all its watches, and the watches
-// themselves, which are cursors into it. The ring has a byte budget; the oldest events leave it. A
-// cursor that needs what has left reads the engine's history until it has caught up with the ring.
+// The recent events of an engine, and the watches that follow it, which are cursors into the ring.
+// There are only a few of them: the many watches of clients are kept elsewhere (watch/hub.h). The
+// ring has a byte budget and drops its oldest events. A cursor that needs dropped events reads the
+// engine's history until it has caught up with the ring.
 //
 // Threads: all functions may be called from any thread. Append is called by one thread at a time,
-// in order of revisions. The ring outlives its cursors and the History outlives the ring.
+// in order of revisions. The ring must outlive its cursors, and the History must outlive the ring.
 //
-// Wakes: a cursor is armed by a Poll that finds nothing; the first Append (or Break, or Fail) that
-// concerns it wakes it, on the thread that called that, with no lock of the ring held. A cursor's
-// destructor waits for a wake of it that is under way on another thread; so a cursor must not be
-// destroyed inside its wake, nor while holding a lock that its wake takes.
+// Wakes: an Append of events, a Break and a Fail wake every cursor, on the calling thread, with no
+// lock of the ring held. A cursor's destructor waits for a wake of the cursor that is under way on
+// another thread. So a cursor must not be destroyed inside its wake, nor while the caller holds a
+// lock that the wake takes.
 #pragma once
 
 #include <functional>
@@ -22,54 +23,51 @@
 
 namespace berth::store {
 
-/// The past, as an engine keeps it.
+/// The past events that an engine keeps.
 class History {
  public:
   virtual ~History() = default;
 
-  /// Up to `max` events of the prefix after `after` and not beyond `upto`, in order; `progress`
-  /// says how far it has looked (`upto` at most; beyond `after` unless there is nothing left up to
-  /// `upto`). kExpired when events after `after` are compacted. May wait for I/O.
-  virtual base::Result<WatchBatch> Read(const std::string& prefix, Revision after, Revision upto,
-                                        size_t max) = 0;
+  /// See Engine::ReadHistory.
+  virtual base::Result<WatchBatch> ReadHistory(const HistoryRequest& request) = 0;
 };
 
 class EventRing {
  public:
-  /// The ring knows every event after `floor`, none of which has happened yet. `history` may be
-  /// null: then a cursor that falls out of the ring is expired.
+  /// Makes a ring that holds every event after `floor`. None of them may have happened yet. If
+  /// `history` is null, a cursor that falls out of the ring is expired.
   EventRing(Revision floor, size_t budget_bytes, History* history);
   ~EventRing();
   EventRing(const EventRing&) = delete;
   EventRing& operator=(const EventRing&) = delete;
 
   /// Adds events in order of revisions and moves the head to `head`, the progress of cursors that
-  /// have read everything; wakes the armed cursors whose prefix is met (all of them with
-  /// `wake_all`, so that they see their progress). The newest event stays whatever its size.
+  /// have read everything. Wakes the cursors if there are events. With `wake_all` it wakes them
+  /// even without events, so that they see the progress. The newest event stays, whatever its size.
   void Append(std::vector<Event> events, Revision head, bool wake_all = false);
-  /// The same for events that are shared already.
+  /// Does the same with events that are shared already.
   void AppendShared(std::vector<EventPtr> events, Revision head, bool wake_all = false);
 
-  /// Gives up the oldest events until no more than so many bytes are left; who still needs them
-  /// finds them in history.
+  /// Drops the oldest events until at most `bytes` are left. Cursors that still need the dropped
+  /// events read them from history.
   void Shrink(size_t bytes);
 
-  /// New watches from before `compacted` are expired. Running ones go on as long as the ring or
-  /// history has what they need.
+  /// Makes new cursors that start before `compacted` expired. Running ones continue as long as the
+  /// ring or history has the events they need.
   void SetCompacted(Revision compacted);
 
-  /// Every cursor is told to start over: events after the head may have been missed. The ring goes
-  /// on from `floor`.
+  /// Makes every cursor expired, because events after the head may have been missed. The ring
+  /// continues from `floor`.
   void Break(Revision floor);
 
-  /// Every cursor gets this error; for an engine that is shutting down or beyond repair.
+  /// Makes every cursor return this error. For an engine that is shutting down or beyond repair.
   void Fail(base::Error error);
 
-  /// A cursor over the events of the prefix after `request.after`. `wake` as in Engine::StartWatch.
-  std::unique_ptr<Watch> Start(WatchRequest request, std::function<void()> wake);
+  /// See Engine::Follow.
+  std::unique_ptr<Watch> Follow(Revision after, std::function<void()> wake);
 
   Revision Head() const;
-  /// The ring holds every event after this one.
+  /// Returns the revision after which the ring holds every event.
   Revision Floor() const;
 
  private:

@@ -1,5 +1,5 @@
-// The keys that Berth's own notes have, and which of them belong to the engines: those are refused
-// in transactions and never show up in gets, scans and watches.
+// The keys of Berth's own notes, and which of them belong to the engines. Keys of the engines are
+// refused in transactions and never appear in gets, scans and watches.
 #pragma once
 
 #include <string_view>
@@ -13,10 +13,10 @@ inline constexpr std::string_view kCompactKey = "/registry/berth.io/compact";
 inline constexpr std::string_view kTickKey = "/registry/berth.io/tick";
 inline constexpr std::string_view kProcessFencePrefix = "/registry/berth.io/fence/process/";
 
-/// Held by a store while another one's state is being copied into it (store/copy.h).
+/// A store holds this key while the state of another store is being copied into it (store/copy.h).
 inline constexpr std::string_view kCopyNoteKey = "/registry/berth.io/copying";
 
-/// Whether the key is an engine's own (marker, compaction clock, tick, process fences).
+/// Returns whether the key belongs to the engines (marker, compaction clock, tick, process fences).
 constexpr bool IsEngineKey(std::string_view key) {
   return key == kMarkerKey || key == kCompactKey || key == kTickKey ||
          key.starts_with(kProcessFencePrefix);

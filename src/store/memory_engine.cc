@@ -16,9 +16,7 @@
 namespace berth::store {
 namespace {
 
-using std::chrono::seconds;
-
-/// What a version takes beyond its strings, roughly.
+/// Approximate memory of a version beyond its strings.
 constexpr size_t kVersionOverhead = 128;
 
 struct Version {
@@ -27,10 +25,10 @@ struct Version {
   std::optional<base::SteadyTime> deadline = {};
 };
 
-/// A key's versions by revision. The newest one at or before the compacted revision is kept, unless
-/// it is a delete: it is the state there.
+/// A key's versions by revision. The newest version at or before the compacted revision is kept,
+/// because it is the state at that revision, unless it is a delete.
 using Versions = std::map<Revision, Version>;
-/// Nodes stay where they are: the log and the deadlines point at them.
+/// A map, because its nodes do not move: the log and the deadlines hold iterators.
 using Keys = std::map<std::string, Versions, std::less<>>;
 
 struct LogEntry {
@@ -38,7 +36,7 @@ struct LogEntry {
   Keys::iterator key = {};
 };
 
-/// What one commit, expiry or call has to tell others, in order.
+/// The events and the reply of one commit, expiry or call, to be delivered in order.
 struct Delivery {
   std::vector<Event> events = {};
   Revision head = {};
@@ -61,7 +59,8 @@ TxnReply Unknown(std::string message) {
                                        .message = std::move(message)}};
 }
 
-/// The version that holds at `at`, with its revision; null when the key does not exist then.
+/// Returns the version of the key at revision `at` and sets `revision` to that of the version.
+/// Returns null if the key does not exist at `at`.
 const Version* VersionAt(const Versions& versions, Revision at, Revision& revision) {
   const auto after = versions.upper_bound(at);
   if (after == versions.begin()) return nullptr;
@@ -108,7 +107,8 @@ class Memory final : public MemoryEngine, private History {
   void Get(std::string key, Done<std::optional<Entry>> done) override;
   void Scan(ScanRequest request, Done<ScanPage> done) override;
   void Commit(Txn txn, std::function<void(TxnReply)> done) override;
-  std::unique_ptr<Watch> StartWatch(WatchRequest request, std::function<void()> wake) override;
+  std::unique_ptr<Watch> Follow(Revision after, std::function<void()> wake) override;
+  base::Result<WatchBatch> ReadHistory(const HistoryRequest& request) override;
   void Current(Done<Revision> done) override;
   void RequestProgress() override;
   void Compact(Revision upto, Done<void> done) override;
@@ -124,9 +124,6 @@ class Memory final : public MemoryEngine, private History {
   }
 
  private:
-  base::Result<WatchBatch> Read(const std::string& prefix, Revision after, Revision upto,
-                                size_t max) override;
-
   // Reading.
   std::optional<Entry> CurrentEntry(std::string_view key) const REQUIRES(mutex_);
   base::Result<ScanPage> ScanLocked(const ScanRequest& request) REQUIRES(mutex_);
@@ -139,7 +136,7 @@ class Memory final : public MemoryEngine, private History {
   void CompactTo(Revision upto) REQUIRES(mutex_);
   void DropOldest() REQUIRES(mutex_);
 
-  // Telling others.
+  // Delivering events and replies.
   void Deliver() EXCLUDES(mutex_);
   template <typename Pick>
   bool ReleaseAt(Pick pick) EXCLUDES(mutex_);
@@ -155,7 +152,8 @@ class Memory final : public MemoryEngine, private History {
   Keys keys_ GUARDED_BY(mutex_);
   std::deque<LogEntry> log_ GUARDED_BY(mutex_);  // Every revision after compacted_, without gaps.
   size_t log_bytes_ GUARDED_BY(mutex_) = 0;
-  /// Of keys that exist; by the revision of the put as well, so that each is found and removed.
+  /// The deadlines of keys that exist. The revision of the put makes each entry unique, so that it
+  /// can be found and removed.
   std::map<std::pair<base::SteadyTime, Revision>, Keys::iterator> deadlines_ GUARDED_BY(mutex_);
   std::deque<HeldReply> held_ GUARDED_BY(mutex_);
   std::deque<Delivery> outbox_ GUARDED_BY(mutex_);
@@ -208,7 +206,8 @@ base::Result<ScanPage> Memory::ScanLocked(const ScanRequest& request) {
     Entry entry = MakeEntry(key->first, *version, revision);
     if (request.keys_only) entry.value.clear();
     if (request.with_ttl && version->deadline) {
-      entry.ttl = std::max(std::chrono::ceil<seconds>(*version->deadline - now), seconds{0});
+      entry.ttl = std::max(std::chrono::ceil<std::chrono::seconds>(*version->deadline - now),
+                           std::chrono::seconds{0});
     }
     page.entries.push_back(std::move(entry));
   }
@@ -239,25 +238,26 @@ void Memory::Current(Done<Revision> done) {
   done(head);
 }
 
-base::Result<WatchBatch> Memory::Read(const std::string& prefix, Revision after, Revision upto,
-                                      size_t max) {
+base::Result<WatchBatch> Memory::ReadHistory(const HistoryRequest& request) {
   base::MutexLock lock(mutex_);
-  if (after < compacted_) return tl::unexpected(CompactedError(after, compacted_));
-  WatchBatch batch{.progress = after};
-  const Revision end = std::min(upto, head_);
-  while (batch.progress < end && batch.events.size() < max) {
+  if (request.after < compacted_) {
+    return tl::unexpected(CompactedError(request.after, compacted_));
+  }
+  WatchBatch batch{.progress = request.after};
+  const Revision end = std::min(request.upto, head_);
+  while (batch.progress < end && batch.events.size() < request.max) {
     ++batch.progress.value;
     const LogEntry& entry =
         log_[static_cast<size_t>(batch.progress.value - log_.front().revision.value)];
-    if (!entry.key->first.starts_with(prefix)) continue;
+    if (!entry.key->first.starts_with(request.prefix)) continue;
     batch.events.push_back(std::make_shared<const Event>(MakeEvent(entry)));
   }
   return batch;
 }
 
-std::unique_ptr<Watch> Memory::StartWatch(WatchRequest request, std::function<void()> wake) {
+std::unique_ptr<Watch> Memory::Follow(Revision after, std::function<void()> wake) {
   Tick();
-  return ring_.Start(std::move(request), std::move(wake));
+  return ring_.Follow(after, std::move(wake));
 }
 
 // Writing.
@@ -307,7 +307,7 @@ TxnReply Memory::Run(Txn txn, std::vector<Event>& events) {
   for (Put& put : txn.puts) {
     const auto key = keys_.try_emplace(std::move(put.key)).first;
     Version version{.value = std::move(put.value)};
-    if (put.ttl > seconds{0}) version.deadline = clock_.Steady() + put.ttl;
+    if (put.ttl > std::chrono::seconds{0}) version.deadline = clock_.Steady() + put.ttl;
     reply.puts.push_back(Write(key, std::move(version), events));
   }
   for (const std::string& name : txn.deletes) {
@@ -360,7 +360,7 @@ void Memory::CompactTo(Revision upto) {
   ring_.SetCompacted(compacted_);
 }
 
-/// Gives up the oldest event: the states before it can no longer be told.
+/// Gives up the oldest event. The states before it can no longer be read.
 void Memory::DropOldest() {
   const LogEntry entry = log_.front();
   log_.pop_front();
@@ -387,10 +387,10 @@ void Memory::Compact(Revision upto, Done<void> done) {
   done(std::move(result));
 }
 
-// Telling others.
+// Delivering events and replies.
 
-/// Hands out what waits, in order and without the lock. One thread at a time does it, for all: a
-/// thread that waited for its turn could wait for itself.
+/// Delivers the outbox in order, without the lock. One thread at a time delivers for all callers,
+/// because a thread that waited for its turn could wait for itself.
 void Memory::Deliver() {
   base::MutexLock lock(mutex_);
   if (delivering_) return;

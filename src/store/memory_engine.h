@@ -1,11 +1,12 @@
-// The engine for tests and simulation: everything in memory, deterministic, and able to misbehave
-// on command. The same calls with the same faults, clock and random numbers give the same answers,
-// revisions, events and wakes in the same order. Expiry follows the clock it is given, when
-// somebody calls Tick (or any other function).
+// The engine for tests and simulation. It keeps everything in memory, is deterministic, and injects
+// faults on request. The same calls with the same faults, clock and random numbers give the same
+// answers, revisions, events and wakes in the same order. Keys expire by the given clock, when Tick
+// or any other function is called.
 //
-// Threads: it has none of its own. Replies and wakes come inside the calls, in the order of the
-// commits: usually the caller's own before its call returns, but a call made inside a reply, or
-// while another thread is in a call, may leave its reply to that one.
+// Threads: the engine has no threads of its own. Replies and wakes happen inside the calls, in the
+// order of the commits. Usually a caller gets its own reply before its call returns. But if the
+// call was made inside a reply, or while another thread is in a call, the outer or the other call
+// may deliver the reply.
 #pragma once
 
 #include <cstddef>
@@ -19,36 +20,36 @@
 
 namespace berth::store {
 
-/// What becomes of one commit.
+/// The outcome of one commit.
 enum class Fault : uint8_t {
   kNone,
-  kFail,       // Refused; nothing happens.
-  kLoseReply,  // Happens, but the caller gets kUnknown.
-  kLoseWrite,  // Does not happen, and the caller gets kUnknown.
-  kHold,       // Happens; the reply waits for Release.
+  kFail,       // The commit is refused and does not happen.
+  kLoseReply,  // The commit happens, but the caller gets kUnknown.
+  kLoseWrite,  // The commit does not happen, and the caller gets kUnknown.
+  kHold,       // The commit happens, and its reply waits for Release.
 };
 
 struct MemoryOptions {
-  Revision base = {};  // Revisions begin above it; what lies before is compacted.
-  size_t history_bytes = size_t{64} << 20;  // Older events are compacted away.
+  Revision base = {};  // Revisions begin above it. History up to it counts as compacted.
+  size_t history_bytes = size_t{64} << 20;  // Events beyond this many bytes are compacted.
   size_t ring_bytes = size_t{16} << 20;
-  /// Asked for every commit that keeps the limits, in order; empty: no faults. Must not call into
-  /// the engine.
+  /// Called in order for every commit that keeps the limits. An empty function means no faults. It
+  /// must not call into the engine.
   std::function<Fault(const Txn&)> fault = {};
 };
 
 class MemoryEngine : public Engine {
  public:
-  /// `clock` must outlive it.
+  /// Makes an engine. `clock` must outlive it.
   static std::unique_ptr<MemoryEngine> Make(MemoryOptions options, const base::Clock& clock);
 
-  /// Expires what is due.
+  /// Deletes the keys whose time to live has ended.
   virtual void Tick() = 0;
 
-  /// Replies held back by kHold.
+  /// Returns the number of replies that kHold holds.
   virtual size_t Held() const = 0;
-  /// Lets go of one of them, the oldest; or one that `random` picks, so that replies come in
-  /// another order than the commits. False when none is held.
+  /// Delivers one held reply: the oldest, or one that `random` picks, so that replies come in
+  /// another order than the commits. Returns false if no reply is held.
   virtual bool Release() = 0;
   virtual bool Release(base::Random& random) = 0;
 };

@@ -15,9 +15,9 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "store/blocking.h"
-#include "store/contract_suite.h"
+#include "store/testing/contract_suite.h"
 
 namespace berth::store {
 namespace contract {
@@ -61,7 +61,7 @@ class MemoryEngineTest : public testing::Test {
     return *engine_;
   }
 
-  /// Commits with a fault; the outcome is noted under `name` when the reply comes.
+  /// Commits with a fault. The reply adds `name` to `replied_` and sets `outcome_`.
   void Commit(Txn txn, Fault fault, const std::string& name) {
     MemoryEngine& store = engine();
     fault_ = fault;
@@ -117,7 +117,7 @@ TEST_F(MemoryEngineTest, AReplyCanBeHeld) {
   Commit(PutTxn("b"), Fault::kNone, "three");
   EXPECT_THAT(replied_, ElementsAre("three"));
   EXPECT_EQ(engine().Held(), 2U);
-  // It has happened, and everybody knows but the caller.
+  // The commit has happened and is visible, but the caller has no reply yet.
   EXPECT_TRUE(Exists("a"));
   EXPECT_EQ(reader.Next(2, std::chrono::steady_clock::now())->size(), 2U);
 
@@ -168,9 +168,8 @@ TEST_F(MemoryEngineTest, RevisionsBeginAboveTheBase) {
   EXPECT_EQ(CommitNow(engine(), PutTxn("a")).puts.at(0).value, 1001);
   EXPECT_TRUE(ScanAll(engine(), "", {1000})->entries.empty());
   EXPECT_EQ(ScanAll(engine(), "", {999}).error().reason, base::Reason::kExpired);
-  EXPECT_EQ(engine().StartWatch({.after = {999}}, [] {})->Poll(1).error().reason,
-            base::Reason::kExpired);
-  EXPECT_EQ(engine().StartWatch({.after = {1000}}, [] {})->Poll(5)->events.size(), 1U);
+  EXPECT_EQ(engine().Follow({999}, [] {})->Poll(1).error().reason, base::Reason::kExpired);
+  EXPECT_EQ(engine().Follow({1000}, [] {})->Poll(5)->events.size(), 1U);
 }
 
 TEST_F(MemoryEngineTest, HistoryIsBoundedAndThePresentStays) {
@@ -181,10 +180,9 @@ TEST_F(MemoryEngineTest, HistoryIsBoundedAndThePresentStays) {
     std::ignore = CommitNow(engine(), PutTxn(i % 2 == 0 ? "a" : "b", std::string(1000, 'x')));
   }
   EXPECT_EQ(ScanAll(engine(), "", {50}).error().reason, base::Reason::kExpired);
-  EXPECT_EQ(engine().StartWatch({.after = {50}}, [] {})->Poll(1).error().reason,
-            base::Reason::kExpired);
+  EXPECT_EQ(engine().Follow({50}, [] {})->Poll(1).error().reason, base::Reason::kExpired);
   EXPECT_EQ(ScanAll(engine(), "", {98})->entries.size(), 3U);
-  EXPECT_EQ(engine().StartWatch({.after = {98}}, [] {})->Poll(1)->events.size(), 1U);
+  EXPECT_EQ(engine().Follow({98}, [] {})->Poll(1)->events.size(), 1U);
   EXPECT_EQ(ScanAll(engine(), "")->entries.size(), 3U);
   EXPECT_EQ(Now(), 101);
 }
@@ -231,14 +229,14 @@ TEST_F(MemoryEngineTest, WhatIsLeftIsRoundedUp) {
 
 TEST_F(MemoryEngineTest, ExpiryWakesThoseWhoWait) {
   int wakes = 0;
-  const auto watch = engine().StartWatch({}, [&wakes] { ++wakes; });
+  const auto watch = engine().Follow({}, [&wakes] { ++wakes; });
   std::ignore = CommitNow(engine(), PutTxn("a", "v", seconds(1)));
   EXPECT_EQ(watch->Poll(5)->events.size(), 1U);
   EXPECT_TRUE(watch->Poll(5)->events.empty());
   clock_.Advance(seconds(1));
-  EXPECT_EQ(wakes, 0);
+  EXPECT_EQ(wakes, 1) << "by the put";
   engine().Tick();
-  EXPECT_EQ(wakes, 1);
+  EXPECT_EQ(wakes, 2);
 }
 
 TEST_F(MemoryEngineTest, CallsMadeInRepliesAreAnsweredBeforeTheFirstReturns) {
@@ -256,7 +254,7 @@ TEST_F(MemoryEngineTest, CallsMadeInRepliesAreAnsweredBeforeTheFirstReturns) {
 
 TEST_F(MemoryEngineTest, ManyThreadsAreToldOfInOrder) {
   const int64_t each = base::LongCount(20'000);
-  const auto watch = engine().StartWatch({}, [] {});
+  const auto watch = engine().Follow({}, [] {});
   std::atomic<int64_t> replies = 0;
   {
     std::vector<std::jthread> threads;
@@ -277,7 +275,8 @@ TEST_F(MemoryEngineTest, ManyThreadsAreToldOfInOrder) {
   }
 }
 
-/// What a store says while a random script runs on it, faults and all.
+/// Runs a random script with faults on a store and returns all its replies, wakes and errors as
+/// text.
 std::string Transcript(uint64_t seed) {
   base::ManualClock clock;
   base::SeededRandom random(seed);
@@ -292,8 +291,7 @@ std::string Transcript(uint64_t seed) {
     switch (base::Uniform(random, 6)) {
       case 0:
         watches.push_back(
-            engine->StartWatch({.prefix = name, .after = {step}},
-                               [&say, n = watches.size()] { say("wake", std::to_string(n)); }));
+            engine->Follow({step}, [&say, n = watches.size()] { say("wake", std::to_string(n)); }));
         break;
       case 1:
         for (const auto& watch : watches) {
@@ -317,7 +315,7 @@ std::string Transcript(uint64_t seed) {
     }
   }
   watches.clear();
-  engine.reset();  // Says what becomes of the replies it holds.
+  engine.reset();  // Delivers the held replies.
   return text;
 }
 

@@ -16,7 +16,7 @@
 namespace berth::store {
 namespace {
 
-/// Why `doing` something failed, and what to do about it where that is not plain.
+/// Returns why `doing` failed, and advice where it is not obvious.
 base::Error SystemError(std::string_view doing, const std::string& path, int error) {
   using base::Reason;
   const std::string text = std::error_code(error, std::generic_category()).message();

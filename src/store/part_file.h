@@ -1,5 +1,5 @@
-// A file that is under its name only when it is whole: written beside it as NAME.part, synced, and
-// then renamed. Not thread-safe.
+// A file that has its name only once it is complete. It is written as NAME.part in the same
+// directory, synced, and then renamed. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace berth::store {
 
 class PartFile {
  public:
-  /// kAlreadyExists when there is something under the name. What a crash left of an earlier part is
-  /// written over. Only the owner may read the file.
+  /// Creates the part. Fails with kAlreadyExists if a file has the name already. Overwrites an
+  /// earlier part that a crash left. Only the owner may read the file.
   static base::Result<std::unique_ptr<PartFile>> Create(const std::string& path);
 
   /// Removes the part unless Finish has succeeded.
@@ -24,10 +24,10 @@ class PartFile {
 
   base::Result<void> Write(std::string_view bytes);
 
-  /// Where it is until then, to be read back.
+  /// Returns the path of the part, so that the caller can read it before Finish.
   const std::string& PartPath() const { return part_; }
 
-  /// Makes it durable under its name.
+  /// Gives the file its name and makes both durable.
   base::Result<void> Finish();
 
  private:

@@ -10,7 +10,7 @@
 namespace berth::watch {
 namespace {
 
-/// How many events of others one call looks at, so that it does not keep its thread for long.
+/// The most events that one call looks at, so that it does not occupy its thread for long.
 constexpr size_t kMaxLooks = 4096;
 
 base::Error TooOldError(int64_t position, int64_t oldest) {
@@ -20,67 +20,80 @@ base::Error TooOldError(int64_t position, int64_t oldest) {
 
 }  // namespace
 
-Cursor::Cursor(Hub& hub, Scope scope, int64_t after, std::function<void()> notify)
+Cursor::Cursor(Hub& hub, Scope scope, int64_t after, Waker waker)
     : hub_(hub),
       ring_(*hub.rings_[scope.resource]),
-      subscription_(std::make_shared<Subscription>(std::move(scope), std::move(notify))),
+      waker_(std::move(waker)),
+      watched_(ring_.Join(std::move(scope), waker_)),
       start_(after),
-      position_(after) {
-  ring_.Join(*subscription_);
-}
+      position_(after) {}
 
-Cursor::~Cursor() { ring_.Leave(*subscription_); }
+Cursor::~Cursor() { ring_.Leave(watched_, waker_); }
 
 base::Result<Pull> Cursor::Next(size_t max) {
-  if (expired_) return tl::unexpected(*expired_);
   Pull pull;
-  max = std::max<size_t>(max, 1);
-  size_t looks = 0;
-  while (pull.events.size() < max && looks < kMaxLooks) {
-    const int64_t head = hub_.Head();  // Before the look: all events up to it are in the ring.
+  const base::Result<Reached> reached =
+      Read(max, [&pull](const EventPtr& event) { pull.events.push_back(event); });
+  if (!reached) return tl::unexpected(reached.error());
+  static_cast<Reached&>(pull) = *reached;
+  return pull;
+}
+
+base::Result<Reached> Cursor::Read(size_t max, Take take) {
+  if (expired_) return tl::unexpected(*expired_);
+  Done done{.take = take, .max = std::max<size_t>(max, 1)};
+  while (!done.caught_up && done.taken < done.max && done.looked_at < kMaxLooks) {
+    // Read before the look, so that all events up to the head are in the ring by then.
+    const int64_t head = hub_.Head();
     const Look look = past_ ? Look{.kind = Look::Kind::kBehind, .floor = past_until_}
-                            : ring_.LookAt(subscription_, position_, next_);
+                            : ring_.LookAt(*watched_, position_, next_);
     if (look.kind == Look::Kind::kBehind) {
-      // What it has may go out before it waits for the past.
-      if (!pull.events.empty()) break;
-      const base::Result<void> read = ReadPast(max, look.floor, pull);
+      // Returns the events it already has before it waits for the past.
+      if (done.taken > 0) break;
+      const base::Result<void> read = ReadPast(look.floor, done);
       if (!read) return tl::unexpected(read.error());
       break;
     }
     if (look.kind == Look::Kind::kNothing) {
-      position_ = std::max(position_, head);
-      pull.caught_up = true;
-      break;
+      done.caught_up = true;
+    } else {
+      TakeFrom(look, done);
     }
-    looks += TakeFrom(look, max, pull);
+    if (done.caught_up) position_ = std::max(position_, head);
   }
   const int64_t head = hub_.Head();
-  pull.progress = start_ > head ? head : position_;
-  return pull;
+  return Reached{.caught_up = done.caught_up, .progress = start_ > head ? head : position_};
 }
 
-/// Takes what is in the scope; how many events it looked at.
-size_t Cursor::TakeFrom(const Look& look, size_t max, Pull& pull) {
+/// Takes the events of the scope from a look.
+void Cursor::TakeFrom(const Look& look, Done& done) {
   size_t place = look.begin;
-  for (; place < look.end && pull.events.size() < max; ++place) {
+  for (; place < look.end && done.taken < done.max; ++place) {
     const EventPtr& event = look.segment->events[place];
-    if (event->Revision() <= position_) continue;  // A start in the future.
+    if (event->Revision() <= position_) continue;  // The cursor starts in the future.
     position_ = event->Revision();
-    if (subscription_->scope.Has(*event->Last())) pull.events.push_back(event);
+    if (!watched_->scope.Has(*event->Last())) continue;
+    ++done.taken;
+    done.take(event);
   }
+  done.looked_at += place - look.begin;
   next_ = look.segment->first + place;
-  return place - look.begin;
+  if (place == look.end && look.all_until) {
+    next_ = look.all_until;
+    done.caught_up = true;
+  }
 }
 
-/// Reads on in the store's history, up to where the ring began when it was found out of reach; what
-/// lies behind that comes from the ring, so that nothing is told before it is in the picture.
-base::Result<void> Cursor::ReadPast(size_t max, int64_t until, Pull& pull) {
-  const Scope& scope = subscription_->scope;
+/// Continues in the store's history, up to the revision at which the ring began when the cursor
+/// last looked. Later events come from the ring, so that no event is returned before the published
+/// snapshot shows it.
+base::Result<void> Cursor::ReadPast(int64_t until, Done& done) {
+  const Scope& scope = watched_->scope;
   if (!past_) {
-    past_ = hub_.past_.Changes(scope.key, position_);
+    past_ = hub_.past_.Changes(scope.key, position_, until);
     past_until_ = until;
   }
-  base::Result<state::PastBatch> batch = past_->Read(max);
+  base::Result<state::PastBatch> batch = past_->Read(done.max);
   if (!batch) {
     past_.reset();
     if (batch.error().reason != base::Reason::kExpired) return tl::unexpected(batch.error());
@@ -91,7 +104,7 @@ base::Result<void> Cursor::ReadPast(size_t max, int64_t until, Pull& pull) {
   for (state::Change& change : batch->changes) {
     if (change.revision <= position_ || change.revision > until) continue;
     if (scope.Has(*change.Last())) {
-      pull.events.push_back(std::make_shared<const Event>(std::move(change)));
+      done.take(std::make_shared<const Event>(std::move(change)));
     }
   }
   position_ = more ? batch->progress : until;

@@ -1,22 +1,27 @@
-// One watch: a place in the sequence of a scope's events. It pulls; nothing is queued for it. What
-// the ring no longer has it reads from the store's history, until it meets the ring again; when
-// that is gone too, it is expired for good (410) and its client lists anew.
+// A cursor is one watch: a position in the sequence of a scope's events. It pulls events; nothing
+// is queued for it. It reads events that have left the ring from the store's history, until it
+// reaches the ring again. If history no longer has them either, the cursor is expired for good
+// (410) and its client has to list again.
 //
-//   Cursor cursor(hub, scope, after, [signal] { signal->Raise(); });
+//   Cursor cursor(hub, scope, after, waker);  // All cursors of the scope may share the waker.
 //   base::Result<Pull> pull = cursor.Next(100);
 //
-// Every event of the scope after `after` comes exactly once, in order of revisions. Selectors are
-// the server's: an Event carries the state before and after.
+// A cursor returns every event of the scope after `after` exactly once, in order of revisions. It
+// knows nothing of selectors. The server applies them, and an Event carries the state before and
+// after for that.
 //
-// Threads: used by one thread at a time. Next does not wait for events; it may wait for the disk or
-// the network while it reads the past.
+// Threads: a cursor is used by one thread at a time. Next does not wait for events, but it may wait
+// for the disk or the network while it reads the past.
 #pragma once
+
+#include <absl/functional/function_ref.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,46 +30,69 @@
 
 namespace berth::watch {
 
-struct Pull {
-  std::vector<EventPtr> events = {};
-  /// There is nothing more now; `notify` will be called once when there is. While false: Next
-  /// again.
+struct Reached {
+  /// True if there are no more events now. The waker will be called for the next one. If false, the
+  /// caller should read again.
   bool caught_up = false;
-  /// Every event of the scope up to here has been handed out: what a bookmark says. Lower than
-  /// `after` while that lies in the future.
+  /// Every event of the scope up to this revision has been returned, so a bookmark may carry it.
+  /// It is lower than `after` while `after` lies in the future.
   int64_t progress = 0;
 };
 
+struct Pull : Reached {
+  std::vector<EventPtr> events = {};
+};
+
 struct Look;
-struct Subscription;
+struct WatchedScope;
 
 class Cursor {
  public:
-  /// `after` may lie in the future: then events begin after it. `hub` must outlive the cursor.
-  Cursor(Hub& hub, Scope scope, int64_t after, std::function<void()> notify);
+  /// `after` may lie in the future. Events begin after it in any case. `hub` must outlive the
+  /// cursor.
+  Cursor(Hub& hub, Scope scope, int64_t after, Waker waker);
+  /// Makes a cursor that shares its waker with no other cursor.
+  Cursor(Hub& hub, Scope scope, int64_t after, std::function<void()> notify)
+      : Cursor(hub, std::move(scope), after,
+               std::make_shared<const std::function<void()>>(std::move(notify))) {}
   ~Cursor();
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  /// Up to `max` events. kExpired: start over; other errors (of the store) may pass, the next call
-  /// goes on where this one stood.
+  /// Returns up to `max` events. After kExpired the caller has to start over. Other errors come
+  /// from the store and may be temporary; the next call continues at the same position.
   base::Result<Pull> Next(size_t max);
 
-  /// Every event of the scope up to here has been handed out.
+  using Take = absl::FunctionRef<void(const EventPtr&)>;
+  /// Passes the events to `take` instead of returning them, otherwise like Next. If it returns an
+  /// error, it has passed no events.
+  base::Result<Reached> Read(size_t max, Take take);
+
+  /// Returns the revision up to which every event of the scope has been returned.
   int64_t Position() const { return position_; }
 
  private:
-  size_t TakeFrom(const Look& look, size_t max, Pull& pull);
-  base::Result<void> ReadPast(size_t max, int64_t until, Pull& pull);
+  /// The progress of one Read.
+  struct Done {
+    Take take;
+    size_t max = 0;
+    size_t taken = 0;
+    size_t looked_at = 0;
+    bool caught_up = false;
+  };
+
+  void TakeFrom(const Look& look, Done& done);
+  base::Result<void> ReadPast(int64_t until, Done& done);
 
   Hub& hub_;
   Ring& ring_;
-  const std::shared_ptr<Subscription> subscription_;
+  const Waker waker_;
+  WatchedScope* const watched_;
   const int64_t start_;
   int64_t position_;
-  std::optional<uint64_t> next_;  // Number in the ring of the next event to look at, when known.
-  std::unique_ptr<state::PastChanges> past_;  // While the ring is out of reach,
-  int64_t past_until_ = 0;                    // and how far it is read.
+  std::optional<uint64_t> next_;  // Number in the ring of the next event to look at, if known.
+  std::unique_ptr<state::PastChanges> past_;  // Set while the cursor reads history.
+  int64_t past_until_ = 0;                    // The revision up to which it reads history.
   std::optional<base::Error> expired_;
 };
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,8 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
+#include "base/testing/base_kit.h"
 #include "state/follower.h"
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 
 namespace berth::watch {
 namespace {
@@ -33,7 +36,7 @@ std::string Text(const Event& event) {
   return revision + name + "=" + Body(*event.Previous()) + ">" + Body(*event.Object());
 }
 
-/// A cursor and what came of it.
+/// A cursor that counts its wakes and shows its events as text.
 struct Watcher {
   Watcher(Hub& hub, Scope scope, int64_t after)
       : cursor(hub, std::move(scope), after, [this] { ++notified; }) {}
@@ -175,7 +178,7 @@ TEST_F(CursorTest, AStartInTheFutureWaitsForIt) {
 }
 
 TEST_F(CursorTest, FromEveryRevisionComesTheSameSequence) {
-  // So small a ring that most of it comes from the store's history.
+  // The ring is so small that most events come from the store's history.
   Make({.ring_bytes = 4000, .segment_events = 4});
   std::vector<std::string> all;
   Watcher live(*hub_, All(), 0);
@@ -210,7 +213,7 @@ TEST_F(CursorTest, GoesOnWhereARingThatMovedOnMeetsHistory) {
   Watcher slow(*hub_, All(), 0);
   for (int i = 0; i < 100; ++i) Put("n", "a", std::to_string(i));
   PumpAll();
-  // The ring moves on while the past is read one by one.
+  // The ring moves on while the past is read event by event.
   std::vector<std::string> read;
   for (int i = 100; i < 300; ++i) {
     const base::Result<Pull> pull = slow.cursor.Next(1);
@@ -274,7 +277,7 @@ TEST_F(CursorTest, AfterTheFollowerStartedOverHistoryFillsTheGap) {
   PumpAll();
   Watcher watcher(*hub_, All(), 0);
   EXPECT_THAT(watcher.Read(), ElementsAre("1:+a=1"));
-  // A follower that begins later on the same hub, as after a loss.
+  // A second follower starts later with the same hub, as after a lost watch.
   Put("n", "a", "2");
   Delete("n", "a");
   Follow(store_.clock);
@@ -297,6 +300,88 @@ TEST_F(CursorTest, ADestroyedCursorIsNoLongerToldAndAnotherOfItsScopeIs) {
   PumpAll();
   EXPECT_EQ(second.notified, 1);
   EXPECT_EQ(third.notified, 1);
+}
+
+TEST_F(CursorTest, AScopeIsWokenOnceHoweverManyWatchIt) {
+  Make();
+  int woken = 0;
+  int others = 0;
+  const auto shared = std::make_shared<const std::function<void()>>([&woken] { ++woken; });
+  const auto other = std::make_shared<const std::function<void()>>([&others] { ++others; });
+  std::vector<std::unique_ptr<Cursor>> cursors;
+  for (int i = 0; i < 1000; ++i) {
+    cursors.push_back(std::make_unique<Cursor>(*hub_, In("n"), 0, shared));
+    EXPECT_TRUE(cursors.back()->Next(1)->caught_up);
+  }
+  const Cursor elsewhere(*hub_, In("m"), 0, other);
+  for (const char* name : {"a", "b", "c"}) Put("n", name, "1");
+  PumpAll();
+  EXPECT_EQ(woken, 1) << "one batch";
+  Put("n", "a", "2");
+  PumpAll();
+  EXPECT_EQ(woken, 2);
+  EXPECT_EQ(others, 0);
+  for (const auto& cursor : cursors) {
+    const base::Result<Pull> pull = cursor->Next(100);
+    ASSERT_EQ(pull->events.size(), 4U);
+    EXPECT_TRUE(pull->caught_up) << "one look is enough";
+  }
+  while (cursors.size() > 1) cursors.pop_back();
+  Put("n", "a", "3");
+  PumpAll();
+  EXPECT_EQ(woken, 3) << "the last one is still told";
+  cursors.clear();
+  Put("n", "a", "4");
+  PumpAll();
+  EXPECT_EQ(woken, 3);
+}
+
+TEST_F(CursorTest, CursorsThatAreReadNowAndThenMissNothing) {
+  // Some cursors are within the places that a scope remembers, some are far beyond them, and the
+  // ring is small.
+  const uint64_t seed = base::TestSeed(7);
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  base::SeededRandom random(seed);
+  Make({.ring_bytes = 20'000, .segment_events = 8});
+  std::vector<std::string> all;
+  Watcher live(*hub_, All(), 0);
+  struct Slow {
+    std::unique_ptr<Watcher> watcher;
+    std::string mark;
+    std::vector<std::string> read;
+  };
+  std::vector<Slow> slow;
+  for (int i = 0; i < 12; ++i) {
+    const std::string name_space(1, static_cast<char>('a' + i % 3));
+    slow.push_back({.watcher = std::make_unique<Watcher>(*hub_, In(name_space), 0),
+                    .mark = "+" + name_space,
+                    .read = {}});
+  }
+  for (int64_t i = base::LongCount(20'000); i > 0; --i) {
+    // "a" is busy, "b" is not, and "c" is nearly quiet.
+    const uint64_t draw = base::Uniform(random, 100);
+    const std::string name_space = draw < 80 ? "a" : draw < 99 ? "b" : "c";
+    Put(name_space, name_space + std::to_string(i), "1");
+    if (base::Uniform(random, 3) == 0) PumpAll();
+    if (base::Uniform(random, 2000) == 0) Follow(store_.clock);
+    for (size_t j = 0; j < slow.size(); ++j) {
+      if (base::Uniform(random, 1 + 30 * j) != 0) continue;
+      for (std::string& event : slow[j].watcher->Read(1 + j)) {
+        slow[j].read.push_back(std::move(event));
+      }
+    }
+    for (std::string& event : live.Read()) all.push_back(std::move(event));
+  }
+  PumpAll();
+  for (std::string& event : live.Read()) all.push_back(std::move(event));
+  for (Slow& one : slow) {
+    for (std::string& event : one.watcher->Read()) one.read.push_back(std::move(event));
+    std::vector<std::string> expected;
+    for (const std::string& event : all) {
+      if (event.find(one.mark) != std::string::npos) expected.push_back(event);
+    }
+    EXPECT_EQ(one.read, expected) << one.mark;
+  }
 }
 
 TEST_F(CursorTest, AThousandCursorsOnThreadsSeeEverythingOnceInOrder) {

@@ -22,7 +22,7 @@ const Event::Made* Event::Find(const Made* made, uint32_t view, size_t& count) {
   return nullptr;
 }
 
-FramePtr Event::Frame(uint32_t view, const std::function<std::string()>& make) const {
+FramePtr Event::Frame(uint32_t view, absl::FunctionRef<std::string()> make) const {
   const Made* first = made_.load(std::memory_order_acquire);
   size_t count = 0;
   if (const Made* made = Find(first, view, count)) return made->frame;
@@ -30,7 +30,7 @@ FramePtr Event::Frame(uint32_t view, const std::function<std::string()>& make) c
   auto frame = std::make_shared<const std::string>(make());
   auto mine = std::make_unique<Made>(Made{.view = view, .frame = frame});
   for (;;) {
-    // Somebody may have been faster.
+    // Another thread may have added the frame in the meantime.
     if (const Made* made = Find(first, view, count)) return made->frame;
     if (count >= kMaxFrames) return frame;
     mine->next = first;
@@ -39,13 +39,13 @@ FramePtr Event::Frame(uint32_t view, const std::function<std::string()>& make) c
       break;
     }
   }
-  const Made* const kept = mine.release();  // The list's now.
+  const Made* const kept = mine.release();  // The list owns it now.
   if (frame_bytes_) frame_bytes_->fetch_add(kept->frame->size(), std::memory_order_relaxed);
   return frame;
 }
 
 size_t Event::Bytes() const {
-  // What it replaced is, or was, another event's to count.
+  // The previous state is, or was, counted by another event.
   return sizeof(Event) + 48 + (Last() ? Last()->Bytes() : 0);
 }
 

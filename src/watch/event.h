@@ -1,15 +1,17 @@
-// A change as watchers are told of it, kept once for all of them, and the bytes it was sent as: a
-// frame is encoded by the first watcher that needs it and shared by all others of the same view
-// (media type, API version, Table or not, ADDED or MODIFIED, ...).
+// A change as it is sent to watchers, kept once for all of them, with the bytes that were sent. The
+// first watcher that needs a frame encodes it. All other watchers of the same view (media type, API
+// version, Table or not, ADDED or MODIFIED, ...) share it.
 //
-// Threads: safe from any thread; nothing waits. Two threads that need the same frame first may both
-// make it; one of the two is kept and both get that one.
+// Threads: every function may be called from any thread, and none waits. Two threads that need a
+// new frame at the same time may both encode it. One of the two frames is kept and both threads get
+// that one.
 #pragma once
+
+#include <absl/functional/function_ref.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,10 +23,10 @@ using FramePtr = std::shared_ptr<const std::string>;
 
 class Event {
  public:
-  /// Frames are kept for this many views; those of further ones are made anew each time.
+  /// Frames are kept for this many views. Those of further views are encoded each time.
   static constexpr size_t kMaxFrames = 8;
 
-  /// `frame_bytes` counts what all events' frames take; may be null.
+  /// `frame_bytes` counts the bytes of the frames of all events. It may be null.
   explicit Event(state::Change change, std::shared_ptr<std::atomic<size_t>> frame_bytes = nullptr);
   ~Event();
   Event(const Event&) = delete;
@@ -32,16 +34,18 @@ class Event {
 
   int64_t Revision() const { return change_.revision; }
   uint16_t Resource() const { return change_.resource; }
-  /// Null: deleted. A deletion is sent as Last() with Revision(): `AppendJson(out, Revision())`.
+  /// Returns null if the object was deleted. A deletion is sent as Last() with Revision():
+  /// `AppendJson(out, Revision())`.
   const state::ObjectPtr& Object() const { return change_.object; }
-  /// Null: created. What a selector matched before.
+  /// Returns the state before the change, which selectors are matched with too. Returns null if the
+  /// object was created.
   const state::ObjectPtr& Previous() const { return change_.previous; }
   const state::ObjectPtr& Last() const { return change_.Last(); }
 
-  /// The bytes of this event in a view; `make` is called if nobody has made them yet.
-  FramePtr Frame(uint32_t view, const std::function<std::string()>& make) const;
+  /// Returns the bytes of this event in a view. Calls `make` if the event has no such frame yet.
+  FramePtr Frame(uint32_t view, absl::FunctionRef<std::string()> make) const;
 
-  /// What it takes in memory without frames, roughly.
+  /// Returns about how many bytes of memory the event takes, without frames.
   size_t Bytes() const;
 
  private:

@@ -20,24 +20,28 @@ void Hub::OnBatch(const std::vector<state::Change>& changes, int64_t revision) {
   for (const state::Change& change : changes) {
     events[change.resource].push_back(std::make_shared<const Event>(change, frame_bytes_));
   }
-  std::vector<SubscriptionPtr> wakes;
+  std::vector<Waker> wakes;
   for (size_t i = 0; i < rings_.size(); ++i) {
     if (!events[i].empty()) rings_[i]->Append(std::move(events[i]), wakes);
   }
-  // After the events: who reads the head first finds all events up to it.
+  // Stored after the events, so that a reader of the head finds all events up to it in the rings.
   head_.store(revision, std::memory_order_release);
-  for (const SubscriptionPtr& subscription : wakes) subscription->notify();
+  CallAll(wakes);
   if (!changes.empty()) Evict();
 }
 
 void Hub::OnReset(const std::vector<state::Change>& /*changes*/, int64_t revision) {
-  std::vector<SubscriptionPtr> wakes;
+  std::vector<Waker> wakes;
   for (const auto& ring : rings_) ring->Reset(Head(), revision, wakes);
   head_.store(revision, std::memory_order_release);
-  for (const SubscriptionPtr& subscription : wakes) subscription->notify();
+  CallAll(wakes);
 }
 
-/// The largest ring gives way, so that what happens often does not push out what happens rarely.
+void Hub::CallAll(const std::vector<Waker>& wakes) {
+  for (const Waker& waker : wakes) (*waker)();
+}
+
+/// Drops events of the largest ring first, so that frequent events do not push out rare ones.
 void Hub::Evict() {
   for (;;) {
     size_t total = frame_bytes_->load(std::memory_order_relaxed);

@@ -1,13 +1,13 @@
-// The recent events of every resource, and who waits for them. Each resource has a ring of its own,
-// so that a busy one does not push out another's; together they keep to a byte budget, and the
-// largest gives way first. Watches are cursors (watch/cursor.h): one that is not read holds nothing
-// and slows nobody down.
+// The recent events of every resource, and the watches that wait for them. Each resource has a
+// separate ring, so that a busy resource does not push out the events of another. All rings share
+// one byte budget, and the largest ring drops events first. Watches are cursors (watch/cursor.h). A
+// cursor that is not read holds no events and slows down no other cursor.
 //
-// Threads: OnBatch and OnReset are the follower's. A reader holds a ring's lock for a handful of
-// instructions: it takes a reference to a segment, which is only ever added to, and reads without
-// the lock. A notify is called on the follower's thread, with no lock held, at most once for each
-// time a cursor found nothing; it must be quick and may be called once more after its cursor is
-// gone, unless that was destroyed on the follower's thread.
+// Threads: OnBatch and OnReset are called by the follower. A reader holds a ring's lock for a few
+// instructions only: it takes a reference to a segment, which is only ever appended to, and reads
+// the segment without the lock. A Waker is called on the follower's thread, with no lock held, once
+// for each batch with events of its scope. It must be quick. It may be called once more after its
+// last cursor is destroyed, unless that happened on the follower's thread.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@
 
 namespace berth::watch {
 
-/// Which objects of a resource: all, those of a namespace, or one.
+/// The watched objects of a resource: all, those of a namespace, or one.
 struct Scope {
   enum class Kind : uint8_t { kAll, kNamespace, kObject };
 
@@ -40,8 +40,12 @@ struct Scope {
   }
 };
 
+/// Called when there are events of a scope. One call wakes all cursors of the scope that share the
+/// waker.
+using Waker = std::shared_ptr<const std::function<void()>>;
+
 struct HubOptions {
-  size_t ring_bytes = size_t{32} << 20;  // Events of all resources with their frames.
+  size_t ring_bytes = size_t{32} << 20;  // For the events of all resources with their frames.
   size_t segment_events = 128;
   size_t segment_bytes = size_t{256} << 10;
 };
@@ -50,30 +54,31 @@ class Ring;
 
 class Hub final : public state::Listener {
  public:
-  /// `past` is read when a cursor needs what has left the ring. Both must outlive the hub, and the
-  /// hub its cursors.
+  /// `past` is read when a cursor needs events that have left the ring. `past` and `resources` must
+  /// outlive the hub, and the hub must outlive its cursors.
   Hub(const state::Past& past, const state::Resources& resources, HubOptions options);
   ~Hub() override;
 
   void OnBatch(const std::vector<state::Change>& changes, int64_t revision) override;
   void OnReset(const std::vector<state::Change>& changes, int64_t revision) override;
 
-  /// Every event up to here is in the rings or has left them.
+  /// Returns the revision up to which every event is in the rings or has left them.
   int64_t Head() const { return head_.load(std::memory_order_acquire); }
 
-  /// For metrics: events, their bytes with frames, and the oldest revision still covered.
+  /// Figures for metrics. `bytes` includes frames.
   struct Stats {
     size_t events = 0;
     size_t bytes = 0;
     size_t cursors = 0;
   };
   Stats GetStats() const;
-  /// The ring of the resource holds every event after this revision.
+  /// Returns the revision after which the ring of the resource holds every event.
   int64_t Floor(uint16_t resource) const;
 
  private:
   friend class Cursor;
 
+  static void CallAll(const std::vector<Waker>& wakes);
   void Evict();
 
   const state::Past& past_;

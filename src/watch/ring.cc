@@ -6,7 +6,7 @@
 namespace berth::watch {
 namespace {
 
-/// The scopes an object is in, widest first: its resource, its namespace.
+/// Returns the keys of the scopes that an object is in, widest first: its resource, its namespace.
 std::pair<std::string_view, std::string_view> ScopesOf(const state::Object& object,
                                                        std::string_view key) {
   return {object.Prefix().Text(), key.substr(0, key.size() - object.Name().size())};
@@ -14,18 +14,34 @@ std::pair<std::string_view, std::string_view> ScopesOf(const state::Object& obje
 
 }  // namespace
 
-void Ring::Append(std::vector<EventPtr> events, std::vector<SubscriptionPtr>& wakes) {
+void WatchedScope::Note(Place place) {
+  if (recent.size() == kRecent) {
+    known_from = recent.front().number + 1;
+    recent.erase(recent.begin());
+  }
+  recent.push_back(place);
+}
+
+const WatchedScope::Place* WatchedScope::From(uint64_t number) const {
+  // Searches from the newest place, which nearly always is the one wanted.
+  if (recent.empty() || recent.back().number < number) return nullptr;
+  auto place = std::prev(recent.end());
+  while (place != recent.begin() && std::prev(place)->number >= number) --place;
+  return &*place;
+}
+
+void Ring::Append(std::vector<EventPtr> events, std::vector<Waker>& wakes) {
   base::MutexLock lock(mutex_);
-  const int64_t passed = events.front()->Revision() - 1;
-  const uint64_t next = end_;
+  const uint64_t batch = end_;
   for (EventPtr& event : events) {
-    if (!groups_.empty()) {
+    if (!scopes_.empty()) {
       const state::Object& object = *event->Last();
       const std::string key = object.Key();
       const auto [all, parent] = ScopesOf(object, key);
-      Wake(all, passed, next, wakes);
-      if (parent != all) Wake(parent, passed, next, wakes);
-      Wake(key, passed, next, wakes);
+      const WatchedScope::Place place{.number = end_, .revision = event->Revision()};
+      Tell(all, place, batch, wakes);
+      if (parent != all) Tell(parent, place, batch, wakes);
+      Tell(key, place, batch, wakes);
     }
     Add(std::move(event));
   }
@@ -48,29 +64,32 @@ void Ring::Add(EventPtr event) {
   ++end_;
 }
 
-void Ring::Wake(std::string_view scope, int64_t passed, uint64_t next,
-                std::vector<SubscriptionPtr>& wakes) {
-  const auto group = groups_.find(scope);
-  if (group == groups_.end()) return;
-  for (SubscriptionPtr& subscription : group->second.armed) {
-    subscription->armed = Subscription::kNotArmed;
-    subscription->passed = passed;
-    subscription->next = next;
-    wakes.push_back(std::move(subscription));
-  }
-  group->second.armed.clear();
+/// Notes an event of the scope. For the first event of a batch, also adds the scope's wakers.
+void Ring::Tell(std::string_view scope, WatchedScope::Place place, uint64_t batch,
+                std::vector<Waker>& wakes) {
+  const auto found = scopes_.find(scope);
+  if (found == scopes_.end()) return;
+  WatchedScope& watched = *found->second;
+  const bool woken = !watched.recent.empty() && watched.recent.back().number >= batch;
+  watched.Note(place);
+  if (woken) return;
+  for (const WatchedScope::Wake& wake : watched.wakes) wakes.push_back(wake.waker);
 }
 
-void Ring::Reset(int64_t head, int64_t floor, std::vector<SubscriptionPtr>& wakes) {
+void Ring::Reset(int64_t head, int64_t floor, std::vector<Waker>& wakes) {
   std::deque<SegmentPtr> dropped;  // Freed without the lock.
   base::MutexLock lock(mutex_);
   dropped.swap(segments_);
   bytes_ = 0;
   floor_ = floor;
-  for (auto& [scope, group] : groups_) {
-    const size_t first = wakes.size();
-    Wake(scope, head, end_, wakes);
-    for (size_t i = first; i < wakes.size(); ++i) wakes[i]->next.reset();
+  reset_head_ = head;
+  reset_end_ = ++end_;  // Skips a number, so that cursors at the old end notice the reset.
+  for (auto& [key, watched] : scopes_) {
+    watched->quiet_from =
+        watched->recent.empty() ? watched->known_from : watched->recent.back().number + 1;
+    watched->recent.clear();
+    watched->known_from = end_;
+    for (const WatchedScope::Wake& wake : watched->wakes) wakes.push_back(wake.waker);
   }
   lock.Unlock();
 }
@@ -85,50 +104,64 @@ SegmentPtr Ring::DropOldest() {
   return oldest;
 }
 
-void Ring::Join(const Subscription& subscription) {
+WatchedScope* Ring::Join(Scope scope, const Waker& waker) {
   base::MutexLock lock(mutex_);
-  ++groups_[subscription.scope.key].cursors;
+  std::unique_ptr<WatchedScope>& watched = scopes_[scope.key];
+  if (watched == nullptr) watched = std::make_unique<WatchedScope>(std::move(scope), end_);
+  ++watched->cursors;
   ++cursors_;
+  const auto wake = std::ranges::find(watched->wakes, waker, &WatchedScope::Wake::waker);
+  if (wake != watched->wakes.end()) {
+    ++wake->cursors;
+  } else {
+    watched->wakes.push_back({.waker = waker, .cursors = 1});
+  }
+  return watched.get();
 }
 
-void Ring::Leave(Subscription& subscription) {
+void Ring::Leave(WatchedScope* watched, const Waker& waker) {
   base::MutexLock lock(mutex_);
-  Disarm(subscription);
-  const auto group = groups_.find(subscription.scope.key);
-  if (--group->second.cursors == 0) groups_.erase(group);
   --cursors_;
+  const auto wake = std::ranges::find(watched->wakes, waker, &WatchedScope::Wake::waker);
+  if (--wake->cursors == 0) watched->wakes.erase(wake);
+  if (--watched->cursors == 0) scopes_.erase(watched->scope.key);
 }
 
-Look Ring::LookAt(const SubscriptionPtr& subscription, int64_t& position,
-                  std::optional<uint64_t>& next) {
+Look Ring::LookAt(const WatchedScope& watched, int64_t& position, std::optional<uint64_t>& next) {
   base::MutexLock lock(mutex_);
-  if (subscription->armed != Subscription::kNotArmed) {  // Still: nothing came.
-    next = end_;
-    return Look{};
+  if (next && *next < reset_end_) {
+    if (*next >= watched.quiet_from) position = std::max(position, reset_head_);
+    next.reset();
   }
-  if (subscription->passed) {
-    position = std::max(position, *subscription->passed);
-    next = subscription->next;
-    subscription->passed.reset();
+  const WatchedScope::Place* place = nullptr;
+  const bool known = next && *next >= watched.known_from;
+  if (known) {
+    place = watched.From(*next);
+    next = place == nullptr ? end_ : place->number;
+    if (place != nullptr) position = std::max(position, place->revision - 1);
   }
-  if (position < floor_) return Look{.kind = Look::Kind::kBehind, .floor = floor_};
-  const uint64_t first = segments_.empty() ? end_ : segments_.front()->first;
-  if (!next || *next < first) next = NumberAfter(position);
-  if (*next == end_) {
-    Arm(subscription);
-    return Look{};
+  if (next && *next < First()) next.reset();
+  if (!next) {
+    if (position < floor_) return Look{.kind = Look::Kind::kBehind, .floor = floor_};
+    next = NumberAfter(position);
   }
+  if (*next == end_) return Look{};
   const auto behind = std::upper_bound(
       segments_.begin(), segments_.end(), *next,
       [](uint64_t number, const SegmentPtr& segment) { return number < segment->first; });
   const SegmentPtr& segment = *std::prev(behind);
-  return Look{.kind = Look::Kind::kEvents,
-              .segment = segment,
-              .begin = static_cast<size_t>(*next - segment->first),
-              .end = segment->events.size()};
+  Look look{.kind = Look::Kind::kEvents,
+            .segment = segment,
+            .begin = static_cast<size_t>(*next - segment->first),
+            .end = segment->events.size()};
+  if (place != nullptr && watched.recent.back().number < segment->first + look.end) {
+    look.end = static_cast<size_t>(watched.recent.back().number + 1 - segment->first);
+    look.all_until = end_;
+  }
+  return look;
 }
 
-/// The number of the first event after `position`.
+/// Returns the number of the first event after `position`.
 uint64_t Ring::NumberAfter(int64_t position) const {
   const auto later = [](int64_t revision, const SegmentPtr& segment) {
     return revision < segment->events.back()->Revision();
@@ -140,24 +173,6 @@ uint64_t Ring::NumberAfter(int64_t position) const {
       events.begin(), events.end(), position,
       [](int64_t revision, const EventPtr& other) { return revision < other->Revision(); });
   return (*segment)->first + static_cast<uint64_t>(event - events.begin());
-}
-
-void Ring::Arm(const SubscriptionPtr& subscription) {
-  std::vector<SubscriptionPtr>& armed = groups_[subscription->scope.key].armed;
-  subscription->armed = armed.size();
-  armed.push_back(subscription);
-}
-
-void Ring::Disarm(Subscription& subscription) {
-  if (subscription.armed == Subscription::kNotArmed) return;
-  std::vector<SubscriptionPtr>& armed = groups_[subscription.scope.key].armed;
-  const size_t place = subscription.armed;
-  subscription.armed = Subscription::kNotArmed;
-  if (place + 1 != armed.size()) {
-    armed[place] = std::move(armed.back());
-    armed[place]->armed = place;
-  }
-  armed.pop_back();
 }
 
 int64_t Ring::Floor() const {

@@ -1,17 +1,18 @@
-// The recent events of one resource in segments that are only ever added to, and the cursors that
-// wait for more. Internal to watch/hub and watch/cursor.
+// The recent events of one resource in segments that are only ever appended to, and the scopes that
+// are watched. Internal to watch/hub and watch/cursor.
 //
-// A cursor that found nothing is armed, in the group of its scope. The first batch with an event of
-// that scope takes the group's cursors out, to be woken, and notes where that batch begins: all
-// that came before it is none of theirs, so they do not look at it.
+// A scope is kept once for all its cursors. It remembers the places of its newest events. A cursor
+// that lags by no more than those moves from one place to the next and never looks at events of
+// other scopes. Each batch with an event of the scope wakes the scope once, however many cursors
+// watch it: a waker that cursors share is called once.
 //
-// Threads: Append, DropOldest and Reset by one thread at a time, the rest from any.
+// Threads: Append, DropOldest and Reset are called by one thread at a time. The other functions may
+// be called from any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -25,26 +26,8 @@
 
 namespace berth::watch {
 
-/// What the ring knows of a cursor.
-struct Subscription {
-  Subscription(Scope wanted, std::function<void()> call)
-      : scope(std::move(wanted)), notify(std::move(call)) {}
-
-  static constexpr size_t kNotArmed = SIZE_MAX;
-
-  const Scope scope;
-  const std::function<void()> notify;
-
-  // Guarded by the ring's mutex.
-  size_t armed = kNotArmed;            // Its place in its group.
-  std::optional<int64_t> passed = {};  // Woken: no event of the scope up to here is unseen, and
-  std::optional<uint64_t> next = {};   // this is the number of the first to look at, if known.
-};
-
-using SubscriptionPtr = std::shared_ptr<Subscription>;
-
-/// Events of consecutive numbers. Room for all of them is taken at once, so that those that are
-/// there stay where they are while others are added.
+/// Events with consecutive numbers. The vector is reserved at its full size, so that events do not
+/// move while readers look at them and others are added.
 struct Segment {
   uint64_t first = 0;
   size_t bytes = 0;
@@ -53,36 +36,69 @@ struct Segment {
 
 using SegmentPtr = std::shared_ptr<Segment>;
 
-/// What a look at the ring found.
+/// A scope that is watched. All but `scope` is guarded by the ring's mutex.
+struct WatchedScope {
+  /// How many places of its newest events a scope remembers.
+  static constexpr size_t kRecent = 16;
+
+  struct Place {
+    uint64_t number = 0;
+    int64_t revision = 0;
+  };
+  struct Wake {
+    Waker waker = {};
+    size_t cursors = 0;
+  };
+
+  WatchedScope(Scope watched, uint64_t from)
+      : scope(std::move(watched)), known_from(from), quiet_from(from) {}
+
+  void Note(Place place);
+  /// Returns the place of the scope's first event from this number on, or null if the scope has no
+  /// such event. The number must not be lower than known_from.
+  const Place* From(uint64_t number) const;
+
+  const Scope scope;
+  size_t cursors = 0;
+  std::vector<Wake> wakes = {};    // Each waker once.
+  std::vector<Place> recent = {};  // All events of the scope from the number known_from on.
+  uint64_t known_from = 0;
+  uint64_t quiet_from = 0;  // Before the last Reset, the scope had no events from this number on.
+};
+
+/// The result of a look at the ring.
 struct Look {
   enum class Kind : uint8_t { kEvents, kNothing, kBehind };
 
   Kind kind = Kind::kNothing;
-  // kEvents: these, without the lock.
+  // Set for kEvents. These events may be read without the lock.
   SegmentPtr segment = {};
   size_t begin = 0;
   size_t end = 0;
-  int64_t floor = 0;  // kBehind: where the ring begins.
+  /// If set, the scope has no other events before this number, which is that of the ring's next
+  /// event.
+  std::optional<uint64_t> all_until = {};
+  int64_t floor = 0;  // Set for kBehind: the ring holds every event after this revision.
 };
 
 class Ring {
  public:
   explicit Ring(const HubOptions& options) : options_(options) {}
 
-  /// Adds the cursors that are to be woken to `wakes`.
-  void Append(std::vector<EventPtr> events, std::vector<SubscriptionPtr>& wakes);
-  /// Empties the ring; it goes on behind `floor`. Armed cursors have seen everything up to `head`.
-  void Reset(int64_t head, int64_t floor, std::vector<SubscriptionPtr>& wakes);
-  /// The oldest segment, if that is not the only one.
+  /// Adds events. Appends the wakers to be called to `wakes`, those of each scope once.
+  void Append(std::vector<EventPtr> events, std::vector<Waker>& wakes);
+  /// Empties the ring, which continues after `floor`. It has held all events up to `head`.
+  void Reset(int64_t head, int64_t floor, std::vector<Waker>& wakes);
+  /// Removes the oldest segment and returns it. Returns null if the ring has fewer than two.
   SegmentPtr DropOldest();
 
-  void Join(const Subscription& subscription);
-  void Leave(Subscription& subscription);
+  WatchedScope* Join(Scope scope, const Waker& waker);
+  void Leave(WatchedScope* watched, const Waker& waker);
 
-  /// `position` and `next` are the cursor's and are moved past what is known to be none of its
-  /// events. kNothing leaves it armed: everything so far has been looked at.
-  Look LookAt(const SubscriptionPtr& subscription, int64_t& position,
-              std::optional<uint64_t>& next);
+  /// Returns the next events for a cursor. `position` and `next` belong to the cursor and are moved
+  /// past events that are known to be outside its scope. After kNothing the cursor has seen
+  /// everything so far, and the next event of the scope calls the waker.
+  Look LookAt(const WatchedScope& watched, int64_t& position, std::optional<uint64_t>& next);
 
   int64_t Floor() const;
   size_t Bytes() const;
@@ -90,16 +106,12 @@ class Ring {
   size_t Cursors() const;
 
  private:
-  struct Group {
-    size_t cursors = 0;
-    std::vector<SubscriptionPtr> armed = {};
-  };
-
   void Add(EventPtr event) REQUIRES(mutex_);
-  void Wake(std::string_view scope, int64_t passed, uint64_t next,
-            std::vector<SubscriptionPtr>& wakes) REQUIRES(mutex_);
-  void Arm(const SubscriptionPtr& subscription) REQUIRES(mutex_);
-  void Disarm(Subscription& subscription) REQUIRES(mutex_);
+  void Tell(std::string_view scope, WatchedScope::Place place, uint64_t batch,
+            std::vector<Waker>& wakes) REQUIRES(mutex_);
+  uint64_t First() const REQUIRES(mutex_) {
+    return segments_.empty() ? end_ : segments_.front()->first;
+  }
   uint64_t NumberAfter(int64_t position) const REQUIRES(mutex_);
 
   const HubOptions& options_;
@@ -108,9 +120,12 @@ class Ring {
   std::deque<SegmentPtr> segments_ GUARDED_BY(mutex_);
   uint64_t end_ GUARDED_BY(mutex_) = 0;  // Number of the next event.
   int64_t floor_ GUARDED_BY(mutex_) = 0;
+  int64_t reset_head_ GUARDED_BY(mutex_) = 0;  // The `head` of the last Reset.
+  uint64_t reset_end_ GUARDED_BY(mutex_) = 0;  // Events before that Reset have lower numbers.
   size_t bytes_ GUARDED_BY(mutex_) = 0;
   size_t cursors_ GUARDED_BY(mutex_) = 0;
-  state::TextMap<Group> groups_ GUARDED_BY(mutex_);  // By Scope::key.
+  /// Keyed by Scope::key.
+  state::TextMap<std::unique_ptr<WatchedScope>> scopes_ GUARDED_BY(mutex_);
 };
 
 }  // namespace berth::watch

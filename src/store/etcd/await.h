@@ -1,4 +1,5 @@
-// Waiting for a call of the client, for the engine's own threads. Never on a thread of the client.
+// Waiting for a call of the client, for the engine's own threads. Must not run on a client's
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -10,22 +11,22 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 
 namespace berth::store::etcd {
 
 template <typename T>
 using CallResult = tl::expected<T, CallError>;
 
-/// How often a wait looks whether it is to stop.
+/// How often a wait checks whether it has to stop.
 inline constexpr std::chrono::milliseconds kStopPoll{20};
 
-/// How long an attempt that may be repeated at will is waited for. A member that lost its leader
-/// may sit on it for seconds, while the next attempt finds the new one.
+/// How long to wait for an attempt that can be repeated freely. A member that lost its leader may
+/// hold the call for seconds, while the next attempt finds the new leader.
 inline constexpr std::chrono::milliseconds kAttempt{1000};
 
-/// Starts a call (`start` is handed the reply to pass on) and waits for its reply; nothing when
-/// `stop` is set or `limit` is over first. The reply may come later all the same.
+/// Starts a call by passing its reply callback to `start`, and waits for the reply. Returns nullopt
+/// if `stop` is set or `limit` passes first. The reply may still come later.
 template <typename Response, typename Start>
 std::optional<CallResult<Response>> Await(const std::atomic<bool>& stop, Start&& start,
                                           std::chrono::milliseconds limit = std::chrono::hours(1)) {
@@ -71,7 +72,7 @@ inline std::optional<CallResult<etcdserverpb::RangeResponse>> AwaitRange(
       limit);
 }
 
-/// Longer waits between attempts, up to two seconds.
+/// Growing pauses between attempts, up to two seconds.
 class Backoff {
  public:
   std::chrono::milliseconds Next() {
@@ -81,7 +82,7 @@ class Backoff {
   }
   void Reset() { next_ = kFirst; }
 
-  /// Sleeps for the next wait; false when `stop` was set.
+  /// Sleeps for the next pause. Returns false if `stop` was set.
   bool Sleep(const std::atomic<bool>& stop) {
     for (auto left = Next(); left.count() > 0 && !stop.load(); left -= kStopPoll) {
       std::this_thread::sleep_for(std::min(left, kStopPoll));

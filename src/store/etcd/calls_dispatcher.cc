@@ -54,17 +54,17 @@ void Dispatcher::Launch(std::unique_ptr<Call> call, Endpoint& endpoint) {
   call->endpoint_ = &endpoint;
   call->context.emplace();
   grpc::ClientContext& context = *call->context;
-  // A member that is cut off from the others answers at once instead of after seven seconds.
+  // A member that is cut off from the others then answers at once instead of after seven seconds.
   context.AddMetadata("hasleader", "true");
   if (call->with_token_) call->login_ = AddToken(context);
   TimePoint deadline = call->deadline_;
-  // A read leaves time for another endpoint; a write has only one attempt once it was sent.
+  // A read leaves time for another endpoint. A write has only one attempt once it was sent.
   if (!call->write_ && pool_.HasOther(endpoint)) {
     deadline -= (deadline - steady_clock::now()) / 2;
   }
   context.set_deadline(ForGrpc(deadline));
   queue_.Enter(*call);
-  Call* sent = call.release();  // Comes back through Complete, perhaps before Send returns.
+  Call* sent = call.release();  // Returns through Complete, perhaps before Send returns.
   sent->Send(endpoint.NextLine(), queue_.Grpc());
 }
 
@@ -79,7 +79,7 @@ void Dispatcher::Completed(std::unique_ptr<Call> call) {
     return;
   }
   const std::string why = pool_.Expel(*call->endpoint_, call->Header());
-  // Ambiguous, because it may be our own cluster, restored from a backup.
+  // The outcome is ambiguous, because it may be our own cluster, restored from a backup.
   call->Fail({.error = {.reason = base::Reason::kServiceUnavailable,
                         .message = fmt::format("etcd at {}: {}", call->endpoint_->Url().text, why)},
               .ambiguous = call->write_,
@@ -111,7 +111,7 @@ void Dispatcher::Failed(std::unique_ptr<Call> call) {
 void Dispatcher::RepeatAfterLogin(std::unique_ptr<Call> call, CallError error) {
   call->logged_in_again_ = true;
   const uint64_t stale = call->login_;
-  // std::function wants something that can be copied.
+  // std::function needs a copyable target.
   auto waiting = std::make_shared<std::unique_ptr<Call>>(std::move(call));
   Renew(stale, [this, waiting, error = std::move(error)](const base::Error* why) mutable {
     if (why == nullptr) {
@@ -144,11 +144,12 @@ void Dispatcher::Resume() {
 
 void Dispatcher::Expire(TimePoint now) {
   std::vector<std::unique_ptr<Call>> over;
+  const bool replaced = pool_.AllStrangers();
   {
     base::MutexLock lock(mutex_);
     std::deque<std::unique_ptr<Call>> waiting;
     for (std::unique_ptr<Call>& call : parked_) {
-      const bool ends = closing_ || call->deadline_ <= now;
+      const bool ends = closing_ || replaced || call->deadline_ <= now;
       if (ends) {
         over.push_back(std::move(call));
       } else {
@@ -185,7 +186,7 @@ void Dispatcher::Close() {
     closing_ = true;
   }
   queue_.CancelAll();
-  // A reply may begin another call, which then waits here.
+  // A reply may start another call, which then waits here.
   bool idle = false;
   while (!idle) {
     Expire(TimePoint::max());
@@ -229,14 +230,14 @@ void Dispatcher::Renew(uint64_t stale, std::function<void(const base::Error*)> d
       return;
     }
   }
-  done(nullptr);  // Somebody else has renewed it meanwhile.
+  done(nullptr);  // Another call has renewed it meanwhile.
 }
 
 void Dispatcher::StartLogin() {
   etcdserverpb::AuthenticateRequest request;
   request.set_name(options_.user);
   request.set_password(options_.password);
-  // Doing it twice does no harm, so it is repeated like a read.
+  // A login may be repeated without harm, so it counts as a read.
   Start(std::make_unique<UnaryCall<etcdserverpb::Auth::Stub, etcdserverpb::AuthenticateRequest,
                                    etcdserverpb::AuthenticateResponse>>(
       *this, /*write=*/false, /*with_token=*/false, &Line::auth,
@@ -250,7 +251,7 @@ void Dispatcher::LoggedIn(
     const tl::expected<etcdserverpb::AuthenticateResponse, CallError>& answer) {
   std::vector<std::function<void(const base::Error*)>> waiting;
   base::Error error;
-  bool first = false;  // Whose error Connect returns.
+  bool first = false;  // Connect returns the error of the first login.
   {
     base::MutexLock lock(mutex_);
     first = ++login_ == 1;

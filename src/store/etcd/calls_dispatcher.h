@@ -1,9 +1,9 @@
-// The way of a unary call: it is sent to the endpoint in use; if it fails there and nothing has
-// happened, it is sent to another one, or waits until one is well, as long as its time lasts. A
-// token that is no longer good is renewed once for all who need it.
+// The path of a unary call. It is sent to the endpoint in use. If it fails there and nothing has
+// happened, it is sent to another endpoint, or waits until one is healthy, until its deadline. A
+// token that is no longer valid is renewed once for all calls that need it.
 //
-// Threads: every function may be called from any thread. Replies are given on the queue's thread
-// and on that of the Prober.
+// Threads: every function may be called from any thread. Replies come on the queue's thread and on
+// the Prober's.
 #pragma once
 
 #include <chrono>
@@ -20,14 +20,14 @@
 #include "store/etcd/calls_error.h"
 #include "store/etcd/calls_queue.h"
 #include "store/etcd/channel_pool.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 
 namespace berth::store::etcd::wire {
 
 class Dispatcher;
 
-/// A call from its beginning to its reply, over all attempts. The token goes with every call but
-/// the login itself.
+/// A call from its start to its reply, over all attempts. Every call carries the token, except the
+/// login itself.
 class Call : public Attempt {
  public:
   Call(Dispatcher& dispatcher, bool write, bool with_token)
@@ -49,8 +49,8 @@ class Call : public Attempt {
   const bool write_;
   const bool with_token_;
   TimePoint deadline_{};
-  Endpoint* endpoint_ = nullptr;  // Of the present attempt.
-  uint64_t login_ = 0;            // The login whose token it used.
+  Endpoint* endpoint_ = nullptr;  // Endpoint of the current attempt.
+  uint64_t login_ = 0;            // The login whose token the attempt used.
   bool logged_in_again_ = false;
   bool ever_sent_ = false;
 };
@@ -59,7 +59,7 @@ class Dispatcher {
  public:
   struct Options {
     std::chrono::milliseconds call_timeout{0};
-    std::string user;  // Empty: no login.
+    std::string user;  // Empty means no login.
     std::string password;
   };
 
@@ -68,20 +68,22 @@ class Dispatcher {
   void Start(std::unique_ptr<Call> call);
 
   bool HasUser() const { return !options_.user.empty(); }
-  /// The first login; later ones happen by themselves. Waits.
+  /// Logs in for the first time; later logins happen automatically. Blocks.
   base::Result<void> Login();
-  /// Gives the current token to a call that is not one of the dispatcher's; the login's number.
+  /// Adds the current token to a call that is not one of the dispatcher's. Returns the login's
+  /// number.
   uint64_t AddToken(grpc::ClientContext& context) EXCLUDES(mutex_);
-  /// The token of login number `stale` was refused: gets another one, then calls `done` with why
-  /// there is none, or nothing.
+  /// Gets a new token after the token of login number `stale` was refused. Then calls `done` with
+  /// the reason why there is no token, or with null if there is one.
   void Renew(uint64_t stale, std::function<void(const base::Error*)> done) EXCLUDES(mutex_);
 
-  /// Sends what waits for an endpoint.
+  /// Sends the calls that wait for an endpoint.
   void Resume() EXCLUDES(mutex_);
-  /// Ends the waiting of those whose time is over.
+  /// Fails the waiting calls whose deadline has passed, or all if another cluster has taken the
+  /// place of ours.
   void Expire(TimePoint now) EXCLUDES(mutex_);
   TimePoint NextExpiry() const EXCLUDES(mutex_);
-  /// Called when a call begins to wait.
+  /// Sets the function that is called when a call begins to wait.
   void OnWaiting(std::function<void()> waiting) { on_waiting_ = std::move(waiting); }
 
   /// Cancels everything and returns when every reply has been given.
@@ -90,7 +92,7 @@ class Dispatcher {
  private:
   friend class Call;
 
-  /// Sends it to the endpoint in use, or lets it wait for one.
+  /// Sends the call to the endpoint in use, or lets it wait for one.
   void Dispatch(std::unique_ptr<Call> call) EXCLUDES(mutex_);
   void Launch(std::unique_ptr<Call> call, Endpoint& endpoint);
   void Completed(std::unique_ptr<Call> call);
@@ -114,12 +116,14 @@ class Dispatcher {
   std::shared_ptr<const std::string> token_ GUARDED_BY(mutex_);
   uint64_t login_ GUARDED_BY(mutex_) = 0;  // Counts logins, failed ones included.
   bool logging_in_ GUARDED_BY(mutex_) = false;
-  base::Error login_error_ GUARDED_BY(mutex_);  // Of the last login; empty message: it worked.
-  TimePoint next_login_ GUARDED_BY(mutex_){};   // A password that is wrong stays wrong for a while.
+  /// Of the last login; an empty message means success.
+  base::Error login_error_ GUARDED_BY(mutex_);
+  TimePoint next_login_ GUARDED_BY(mutex_){};  // A wrong password is not tried again at once.
   std::vector<std::function<void(const base::Error*)>> want_token_ GUARDED_BY(mutex_);
 };
 
-/// `prepare` is a function of a generated stub; `stub` picks that stub out of a line.
+/// A call of one method. `prepare` is a function of a generated stub; `stub` selects that stub of a
+/// line.
 template <typename Stub, typename Request, typename Response>
 class UnaryCall final : public Call {
  public:
@@ -154,7 +158,7 @@ class UnaryCall final : public Call {
   const Reply<Response> reply_;
 };
 
-/// Deadlines of gRPC are wall-clock times.
+/// Converts a deadline for gRPC, whose deadlines are wall-clock times.
 std::chrono::system_clock::time_point ForGrpc(TimePoint deadline);
 
 }  // namespace berth::store::etcd::wire

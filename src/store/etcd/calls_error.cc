@@ -15,22 +15,24 @@ namespace {
 using base::Reason;
 using grpc::StatusCode;
 
-/// etcd's words, and those of the server's gRPC if a request goes beyond even its limit.
+/// etcd's text, and that of the server's gRPC if a request exceeds even its limit.
 constexpr std::string_view kTooLarge = "etcdserver: request is too large";
 constexpr std::string_view kTooLargeForGrpc = "grpc: received message larger than max";
 
-/// Members that are not able to serve say so before they look at the request.
+/// Returns whether the member refused before it looked at the request, because it cannot serve.
 bool IsTurnedAway(std::string_view text) {
   return text == "no leader" || text == "not capable" || text == "rpc not supported for learner";
 }
 
-/// "user name is empty": authentication was switched on after we came.
+/// Returns whether a new login is needed. "user name is empty" means that authentication was
+/// switched on after this client connected.
 bool IsLoginNeeded(std::string_view text) {
   return text == "invalid auth token" || text == "revision of auth store is old" ||
          text == "user name is empty";
 }
 
-/// Whether etcd, having answered this, has certainly not done what was asked and will not.
+/// Returns whether etcd, after this answer, has certainly not done what was asked and will not do
+/// it.
 bool IsDefinite(StatusCode code, std::string_view message) {
   switch (code) {
     case StatusCode::INVALID_ARGUMENT:
@@ -42,7 +44,7 @@ bool IsDefinite(StatusCode code, std::string_view message) {
     case StatusCode::UNIMPLEMENTED:
       return true;
     case StatusCode::RESOURCE_EXHAUSTED:
-      // A connection that broke may end with this code as well.
+      // A broken connection may end with this code as well.
       return EtcdText(message) == "too many requests" || message.starts_with(kTooLargeForGrpc);
     case StatusCode::UNAVAILABLE:
       return IsTurnedAway(EtcdText(message));
@@ -57,7 +59,7 @@ struct Saying {
   std::string_view person;
 };
 
-/// What people should read instead of etcd's words, and the reason that goes with it.
+/// Texts for people that replace etcd's own, and their reasons.
 constexpr std::array kSayings = {
     Saying{"mvcc: required revision has been compacted", Reason::kExpired,
            "the revision asked for has been compacted"},
@@ -70,7 +72,7 @@ constexpr std::array kSayings = {
            "the request is larger than etcd takes (its --max-request-bytes)"},
     Saying{"too many operations in txn request", Reason::kRequestEntityTooLarge,
            "the transaction has more operations than etcd takes (its --max-txn-ops)"},
-    Saying{"too many requests", Reason::kTooManyRequests, "etcd has too much to do"},
+    Saying{"too many requests", Reason::kTooManyRequests, "etcd is overloaded"},
     Saying{"no leader", Reason::kServiceUnavailable, "the member has no leader"},
     Saying{"leader changed", Reason::kServiceUnavailable, "the leader changed meanwhile"},
     Saying{"server stopped", Reason::kServiceUnavailable, "the member is being stopped"},
@@ -79,8 +81,8 @@ constexpr std::array kSayings = {
            "the user lacks the permission for this in etcd"},
     Saying{"authentication failed, invalid user ID or password", Reason::kInternalError,
            "wrong user or password"},
-    Saying{"user name is empty", Reason::kInternalError, "etcd wants a user and a password"},
-    Saying{"invalid auth token", Reason::kInternalError, "etcd no longer takes the login"},
+    Saying{"user name is empty", Reason::kInternalError, "etcd requires a user and a password"},
+    Saying{"invalid auth token", Reason::kInternalError, "etcd no longer accepts the login"},
 };
 
 Reason ReasonOf(StatusCode code) {
@@ -101,7 +103,8 @@ Reason ReasonOf(StatusCode code) {
   }
 }
 
-/// gRPC's sentence about a failed connection is long, and what matters is in the middle.
+/// Shortens gRPC's text about a failed connection, which is long and has what matters in the
+/// middle.
 std::string ConnectionText(std::string_view message) {
   constexpr std::pair<std::string_view, std::string_view> kKnown[] = {
       {"Connection refused", "nothing listens there (connection refused)"},
@@ -120,7 +123,7 @@ std::string ConnectionText(std::string_view message) {
   return Bounded(message);
 }
 
-/// What it refers to is static or in `message`.
+/// The result refers to static text or to `message`.
 Saying Translate(StatusCode code, std::string_view message) {
   const std::string_view text = EtcdText(message);
   const auto* const found = std::find_if(kSayings.begin(), kSayings.end(),
@@ -147,8 +150,8 @@ std::string_view EtcdText(std::string_view message) {
 
 bool WasSent(const grpc::Status& status, std::string_view peer) {
   if (status.error_code() != StatusCode::UNAVAILABLE || !IsTarget(peer)) return true;
-  // gRPC's words for a call that it could find no connection for. Once a call has one, it ends with
-  // that connection (nothing is repeated inside gRPC), and with other words.
+  // gRPC reports this for a call that it found no connection for. Once a call has a connection, it
+  // ends with that connection (gRPC repeats nothing) and with another text.
   const std::string message = status.error_message();
   return !message.starts_with("failed to connect to all addresses") &&
          !message.starts_with("DNS resolution failed");
@@ -163,8 +166,8 @@ Verdict Judge(const grpc::Status& status, bool sent, bool write) {
   Verdict verdict;
   verdict.login = IsLoginNeeded(text);
   verdict.ambiguous = write && sent && !IsDefinite(code, message);
-  // etcd checks its quota before it proposes a write and once more when it applies it; the second
-  // time it applies it all the same and answers with this error.
+  // etcd checks its quota before it proposes a write, and again when it applies the write. The
+  // second time it applies the write all the same and answers with this error.
   verdict.settled = verdict.ambiguous && text == "mvcc: database space exceeded";
   verdict.endpoint_ill = !sent || out_of_reach;
   const bool nothing_happened = !sent || (code == StatusCode::UNAVAILABLE && IsTurnedAway(text));

@@ -1,9 +1,9 @@
-// The calls that are with gRPC: one completion queue, the thread that waits at it, and a list of
-// what is under way so that it can be cancelled. One thread on a queue takes less processor time a
-// call than two of them, or than gRPC's callbacks (27 against 31 and 35 microseconds, 128 in
-// flight).
+// The calls that gRPC is processing: one completion queue, the thread that reads it, and a list of
+// what is in flight so that it can be cancelled. One thread on a queue takes less processor time
+// per call than two threads, or than gRPC's callbacks (27 against 31 and 35 microseconds, with 128
+// calls in flight).
 //
-// Threads: every function may be called from any thread; Complete runs on the queue's own.
+// Threads: every function may be called from any thread; Complete runs on the queue's own thread.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -22,7 +22,7 @@
 
 namespace berth::store::etcd::wire {
 
-/// One attempt at a call. Its own address is the tag that gRPC gives back.
+/// One attempt at a call. Its own address is the tag that gRPC returns.
 class Attempt {
  public:
   Attempt() = default;
@@ -30,14 +30,15 @@ class Attempt {
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
-  /// gRPC is done with it; `status` says how. May destroy it or start it again.
+  /// Called when gRPC has finished the attempt; `status` is the result. May destroy the attempt or
+  /// start it again.
   virtual void Complete() = 0;
 
   std::optional<grpc::ClientContext> context;
   grpc::Status status;
 
  protected:
-  /// Starts the call; from here on it belongs to gRPC, and may be complete before this returns.
+  /// Starts the call. From here on it belongs to gRPC, and it may be complete before this returns.
   template <typename Response>
   void Begin(grpc::ClientAsyncResponseReader<Response>& reader, Response* response) {
     reader.StartCall();
@@ -49,18 +50,19 @@ class Attempt {
 class CallQueue {
  public:
   CallQueue();
-  /// Nothing may be under way any more.
+  /// Nothing may be in flight any more.
   ~CallQueue();
   CallQueue(const CallQueue&) = delete;
   CallQueue& operator=(const CallQueue&) = delete;
 
-  /// Before an attempt is started on Grpc() (its context is there already).
+  /// Must be called before an attempt is started on Grpc(). The attempt's context must exist
+  /// already.
   void Enter(Attempt& attempt) EXCLUDES(mutex_);
   grpc::CompletionQueue& Grpc() { return queue_; }
 
-  /// Cancels what is under way, and from now on whatever enters.
+  /// Cancels everything that is in flight, and from now on everything that enters.
   void CancelAll() EXCLUDES(mutex_);
-  /// Until nothing is under way and no Complete runs; false when `limit` passes before.
+  /// Waits until nothing is in flight and no Complete runs. Returns false if `limit` passes first.
   bool AwaitIdle(std::chrono::milliseconds limit) EXCLUDES(mutex_);
 
  private:
@@ -70,7 +72,7 @@ class CallQueue {
   base::Mutex mutex_;
   base::CondVar idle_;
   absl::flat_hash_set<Attempt*> under_way_ GUARDED_BY(mutex_);
-  size_t busy_ GUARDED_BY(mutex_) = 0;  // Under way, or in Complete.
+  size_t busy_ GUARDED_BY(mutex_) = 0;  // Attempts in flight or in Complete.
   bool cancelled_ GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };

@@ -27,8 +27,8 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-/// Whatever is not a letter, a digit, '-', '_', '.' (or, in an IPv6 address, ':') cannot be in a
-/// host: a path, a query, a user name or a comma between two endpoints.
+/// Returns whether the text can be a host: letters, digits, '-', '_', '.' and, in an IPv6 address,
+/// ':'. This excludes a path, a query, a user name, and a comma between two endpoints.
 bool IsHost(std::string_view host, bool v6) {
   for (const char c : host) {
     const bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -81,21 +81,21 @@ std::shared_ptr<grpc::Channel> MakeChannel(
   constexpr int kKeepaliveTimeoutMs = 10'000;
   const auto connect_ms = static_cast<int>(settings.connect_timeout.count());
   grpc::ChannelArguments args;
-  // Channels of the same target would share one connection otherwise.
+  // Otherwise channels to the same target would share one connection.
   args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   args.SetInt(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, kUnlimited);
   args.SetInt(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, kUnlimited);
   args.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS,
               static_cast<int>(std::chrono::milliseconds(settings.keepalive).count()));
   args.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
-  // etcd takes pings without a call for an attack, but a watch may be silent for hours: there the
-  // default of two pings is not enough to notice that the other side is gone.
+  // etcd treats pings without a call as an attack. But a watch may be silent for hours, and then
+  // the default of two pings is not enough to notice that the other side is gone.
   args.SetInt(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 0);
   args.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  // gRPC repeats what it believes the server has not seen. Whether to repeat is decided here, by
-  // one rule; and it saves 2 of 29 microseconds a call.
+  // gRPC repeats calls that it believes the server has not seen. That is decided here instead, by
+  // one rule. It also saves 2 of 29 microseconds per call.
   args.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // The first is, in spite of its name, how long one attempt to connect may take.
+  // In spite of its name, the first option limits how long one attempt to connect may take.
   args.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, connect_ms);
   args.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   args.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);

@@ -1,4 +1,4 @@
-// Endpoints as people write them, and the gRPC channels that lead there.
+// Endpoints as people write them, and the gRPC channels to them.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -19,14 +19,14 @@ struct EndpointUrl {
   bool tls = false;
   std::string host;  // A name or an address; IPv6 without brackets.
   uint16_t port = 0;
-  std::string text;  // "https://[::1]:2379": for messages.
+  std::string text;  // "https://[::1]:2379", for messages.
 
-  /// "host:port", with brackets where they are needed.
+  /// Returns "host:port", with brackets for IPv6.
   std::string Authority() const;
 };
 
-/// "http://host:port" or "https://host:port"; port 2379 when there is none. kInvalid with what is
-/// wrong otherwise.
+/// Parses "http://host:port" or "https://host:port"; the default port is 2379. Fails with kInvalid
+/// and a reason.
 base::Result<EndpointUrl> ParseEndpoint(std::string_view text);
 
 struct ChannelSettings {
@@ -34,21 +34,22 @@ struct ChannelSettings {
   std::chrono::seconds keepalive{0};
 };
 
-/// A channel with a connection of its own, even beside others to the same endpoint. It repeats
-/// nothing by itself and uses no proxy.
+/// Makes a channel with its own connection, even if there are others to the same endpoint. It
+/// repeats nothing by itself and uses no proxy.
 std::shared_ptr<grpc::Channel> MakeChannel(
     const EndpointUrl& url, const std::shared_ptr<grpc::ChannelCredentials>& credentials,
     const ChannelSettings& settings);
 
-/// Of a call that was never given a connection, the "peer" that gRPC reports is nothing but the
-/// channel's target. (It may be so of others, too: a cancelled call has its peer taken away.)
+/// Returns whether the "peer" that gRPC reports for a call is only the channel's target. That is so
+/// for a call that never got a connection. (It may also be so for others: a cancelled call loses
+/// its peer.)
 bool IsTarget(std::string_view peer);
 
-/// gRPC writes failed handshakes to standard error, whole lines per attempt. What matters of them
-/// is in the client's own errors, so all of gRPC's logging ends here, for the whole process.
+/// Switches off gRPC's logging for the whole process. gRPC writes failed handshakes to standard
+/// error, several lines per attempt, and the client's own errors have what matters.
 void SilenceGrpcLog();
 
-/// Text of a server, fit for a message: visible characters only, and not endless.
+/// Makes text of a server fit for a message: visible characters only, and of limited length.
 std::string Bounded(std::string_view text);
 
 }  // namespace berth::store::etcd::wire

@@ -1,6 +1,6 @@
-// What one thread hands to gRPC, another gets back from its completion queue. gRPC orders the two,
-// but by means that ThreadSanitizer does not see in a library that was built without it; these two
-// functions tell it. In other builds they do nothing.
+// Annotations for ThreadSanitizer. One thread hands a tag to gRPC, and another gets it from the
+// completion queue. gRPC orders the two, but by means that ThreadSanitizer does not see in a
+// library that was built without it. These two functions tell it. In other builds they do nothing.
 #pragma once
 
 #if defined(__has_feature)
@@ -17,14 +17,14 @@
 
 namespace berth::store::etcd::wire {
 
-/// Last thing before a call is started.
+/// Must be the last step before a call is started.
 inline void HandOver([[maybe_unused]] void* tag) {
 #if defined(BERTH_TSAN)
   __tsan_release(tag);
 #endif
 }
 
-/// First thing after the queue has given it back.
+/// Must be the first step after the queue has returned the tag.
 inline void TakeBack([[maybe_unused]] void* tag) {
 #if defined(BERTH_TSAN)
   __tsan_acquire(tag);

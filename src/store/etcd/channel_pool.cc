@@ -11,10 +11,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kCheckInterval{2000};  // Of endpoints that are well.
-constexpr milliseconds kFirstPause{50};       // Between checks of one that is not, doubling...
-constexpr milliseconds kLongestPause{1000};   // ...up to here.
-constexpr milliseconds kWellAgain{5000};      // Well for so long: earlier failures are forgotten.
+constexpr milliseconds kCheckInterval{2000};  // Between checks of a healthy endpoint.
+constexpr milliseconds kFirstPause{50};       // Between checks of an unhealthy one; it doubles...
+constexpr milliseconds kLongestPause{1000};   // ...up to this.
+constexpr milliseconds kWellAgain{5000};      // Good health for this long clears earlier failures.
 constexpr milliseconds kFirstRound{500};      // How long Connect waits for the other endpoints.
 
 milliseconds Pause(int failures) {
@@ -100,7 +100,7 @@ bool Pool::HasOther(const Endpoint& endpoint) const {
 void Pool::PutAside(Endpoint& endpoint, const std::string& why) {
   base::MutexLock lock(mutex_);
   Entry& entry = EntryOf(endpoint);
-  // Of a hundred calls that fail together only the first counts.
+  // If a hundred calls fail together, only the first counts.
   if (entry.health == Health::kWell) SetAside(entry, why, std::chrono::steady_clock::now());
 }
 
@@ -242,6 +242,12 @@ std::string Pool::StrangerText() const {
     if (entry.stranger) return fmt::format("{}: {}", entry.endpoint->Url().text, entry.why);
   }
   return {};
+}
+
+bool Pool::AllStrangers() const {
+  base::MutexLock lock(mutex_);
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [](const Entry& entry) { return entry.stranger; });
 }
 
 std::string Pool::TroubleText() const {

@@ -1,6 +1,6 @@
-// The endpoints of one etcd cluster: the channels to each, which of them are well, and which one to
-// use. Calls stay with one endpoint, the leader's where it is known, until that one fails; it is
-// then put aside, and comes back when it answers again and proves to be of the same cluster.
+// The endpoints of one etcd cluster: the channels to each, which of them are healthy, and which one
+// to use. Calls stay with one endpoint, the leader's if it is known, until that one fails. It is
+// then put aside, and is used again once it answers and proves to belong to the same cluster.
 //
 // Threads: every function may be called from any thread.
 #pragma once
@@ -43,7 +43,7 @@ class Endpoint {
            const ChannelSettings& settings, int lines);
 
   const EndpointUrl& Url() const { return url_; }
-  /// The lines take turns.
+  /// Returns the lines in turn.
   Line& NextLine() {
     return *lines_[turn_.fetch_add(1, std::memory_order_relaxed) % lines_.size()];
   }
@@ -52,7 +52,8 @@ class Endpoint {
   /// Ends the pauses between attempts to connect.
   void Reconnect();
 
-  /// Set by every answer; a health check that gets none clears it first and looks at it after.
+  /// Set by every answer. A health check clears it first, and reads it afterwards if it got no
+  /// answer.
   std::atomic<bool> answered{false};
 
  private:
@@ -63,51 +64,57 @@ class Endpoint {
   std::atomic<size_t> turn_{0};
 };
 
-/// What became of a health check of an endpoint.
+/// The result of a health check of an endpoint.
 struct Checkup {
   bool answered = false;
-  etcdserverpb::StatusResponse status;  // When it answered.
-  std::string why;                      // When not.
-  bool hopeless = false;                // It will not get better by waiting.
+  etcdserverpb::StatusResponse status;  // If it answered.
+  std::string why;                      // If it did not answer.
+  bool hopeless = false;                // Waiting does not help.
 };
 
 class Pool {
  public:
   Pool(std::vector<std::unique_ptr<Endpoint>> endpoints, base::Logger& log);
 
-  /// The endpoint to use; null when none is well.
+  /// Returns the endpoint to use, or null if none is healthy.
   Endpoint* Pick() EXCLUDES(mutex_);
-  /// Waits for one; null when `deadline` passes or `stop` is set (then call Wake).
+  /// Waits for a healthy endpoint. Returns null if `deadline` passes or `stop` is set (then call
+  /// Wake).
   Endpoint* AwaitPick(TimePoint deadline, const std::atomic<bool>& stop) EXCLUDES(mutex_);
   void Wake();
-  /// Whether another endpoint could be used instead of this one.
+  /// Returns whether another endpoint could be used instead of this one.
   bool HasOther(const Endpoint& endpoint) const EXCLUDES(mutex_);
 
-  /// A call met trouble there.
+  /// Stops using the endpoint, because a call failed there.
   void PutAside(Endpoint& endpoint, const std::string& why) EXCLUDES(mutex_);
-  /// Whether an answer comes from our cluster, the one that answered first (or does not say).
+  /// Returns whether an answer comes from our cluster, the one that answered first (or does not
+  /// say).
   bool IsOurs(const etcdserverpb::ResponseHeader& header) const {
     return header.cluster_id() == cluster_.load(std::memory_order_relaxed) ||
            header.cluster_id() == 0;
   }
-  /// An answer came from another one: the endpoint is not used any more; why, in words.
+  /// Stops using an endpoint that answered for another cluster. Returns the reason in words.
   std::string Expel(Endpoint& endpoint, const etcdserverpb::ResponseHeader& header)
       EXCLUDES(mutex_);
 
-  /// The endpoints whose health is to be checked now; Report must follow for each.
+  /// Returns the endpoints whose health must be checked now. Report must follow for each.
   std::vector<Endpoint*> TakeDue(TimePoint now) EXCLUDES(mutex_);
   TimePoint NextDue() const EXCLUDES(mutex_);
   bool IsWell(const Endpoint& endpoint) const EXCLUDES(mutex_);
   void Report(Endpoint& endpoint, const Checkup& checkup, TimePoint now) EXCLUDES(mutex_);
 
-  /// Waits until an endpoint is well and the others have been heard of (or have had time enough).
-  /// False: none is well by `deadline`, or waiting for it has no point.
+  /// Waits until an endpoint is healthy and the others have answered (or have had enough time).
+  /// Returns false if none is healthy by `deadline`, or if waiting has no point.
   bool AwaitFirst(TimePoint deadline) EXCLUDES(mutex_);
-  /// Of an endpoint that belongs to another cluster than the first that answered; empty: none.
+  /// Returns text about an endpoint that belongs to another cluster than the first one that
+  /// answered. Returns an empty text if there is no such endpoint.
   std::string StrangerText() const EXCLUDES(mutex_);
-  /// "http://a:2379: nothing listens there; http://b:2379: the member has no leader".
+  /// Returns whether every endpoint belongs to another cluster than the first one that answered.
+  bool AllStrangers() const EXCLUDES(mutex_);
+  /// Returns, for example, "http://a:2379: nothing listens there; http://b:2379: the member has no
+  /// leader".
   std::string TroubleText() const EXCLUDES(mutex_);
-  /// The version of the first member that answered.
+  /// Returns the version of the first member that answered.
   std::string Version() const EXCLUDES(mutex_);
 
  private:
@@ -117,10 +124,10 @@ class Pool {
     std::unique_ptr<Endpoint> endpoint;
     Health health = Health::kUnknown;
     bool checking = false;
-    bool checked = false;  // At least once.
+    bool checked = false;  // It was checked at least once.
     bool hopeless = false;
     bool stranger = false;
-    int failures = 0;  // Since it was last well for a while.
+    int failures = 0;  // Failures since it was last healthy for a while.
     TimePoint next_check{};
     TimePoint well_since{};
     uint64_t member = 0;
@@ -130,7 +137,7 @@ class Pool {
   Entry& EntryOf(const Endpoint& endpoint) REQUIRES(mutex_);
   const Entry& EntryOf(const Endpoint& endpoint) const REQUIRES(mutex_);
   Endpoint* PickLocked() REQUIRES(mutex_);
-  /// Why the member may not be used; empty: it may.
+  /// Returns why the member may not be used, or an empty text if it may.
   std::string Objection(Entry& entry, const etcdserverpb::StatusResponse& status) REQUIRES(mutex_);
   std::string StrangerWhy(const etcdserverpb::ResponseHeader& header) const REQUIRES(mutex_);
   void NoteLeader(const etcdserverpb::StatusResponse& status) REQUIRES(mutex_);
@@ -143,13 +150,13 @@ class Pool {
   std::vector<Entry> entries_ GUARDED_BY(mutex_);
   size_t preferred_ GUARDED_BY(mutex_) = 0;
   std::atomic<uint64_t> cluster_{0};             // Changes once, under the mutex.
-  std::string cluster_from_ GUARDED_BY(mutex_);  // The endpoint that told it.
+  std::string cluster_from_ GUARDED_BY(mutex_);  // The endpoint that reported it.
   uint64_t leader_ GUARDED_BY(mutex_) = 0;
   uint64_t term_ GUARDED_BY(mutex_) = 0;
   std::string version_ GUARDED_BY(mutex_);
 };
 
-/// What to say of a version: an error when it is too old, a warning when it has bugs that matter.
+/// Notes about a version: an error if it is too old, a warning if it has bugs that matter.
 struct VersionNote {
   std::string error;
   std::string warning;

@@ -9,14 +9,14 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr milliseconds kCheckTimeout{3000};    // Of an endpoint that was well.
-constexpr milliseconds kDiagnosisLimit{1000};  // Nothing else happens meanwhile.
+constexpr milliseconds kCheckTimeout{3000};    // For an endpoint that was healthy.
+constexpr milliseconds kDiagnosisLimit{1000};  // The prober does nothing else meanwhile.
 constexpr milliseconds kDiagnosisKept{10'000};
 
 }  // namespace
 
-/// One status call on one line. Unlike other calls it does not ask for a leader: whether there is
-/// one is what it wants to know.
+/// One status call on one line. Unlike other calls it does not require a leader, because its
+/// purpose is to learn whether there is one.
 class Prober::Check final : public Attempt {
  public:
   Check(Prober& prober, std::shared_ptr<Round> round) : prober_(prober), round_(std::move(round)) {}
@@ -134,7 +134,7 @@ void Prober::Finish(const Round& round) {
   } else if (round.failure.error_code() != grpc::StatusCode::DEADLINE_EXCEEDED ||
              !round.endpoint->answered.load(std::memory_order_relaxed)) {
     checkup = Explained(round);
-  }  // Else it is slow, but it does answer calls.
+  }  // Otherwise it is slow, but it does answer calls.
   pool_.Report(*round.endpoint, checkup, steady_clock::now());
 }
 

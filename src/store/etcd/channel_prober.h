@@ -1,5 +1,5 @@
-// Keeps the endpoints under observation: asks each for its status every two seconds, those in
-// trouble more often, finds out why they cannot be reached, and lets waiting calls go on or end.
+// Watches over the endpoints. It asks each for its status every two seconds (more often if it is in
+// trouble), determines why an endpoint cannot be reached, and resumes or ends waiting calls.
 //
 // Threads: one of its own. Every function may be called from any thread.
 #pragma once
@@ -25,14 +25,14 @@ class Prober {
  public:
   Prober(Pool& pool, CallQueue& queue, Dispatcher& dispatcher, const TlsFiles& files,
          std::chrono::milliseconds connect_timeout, const base::Clock& clock);
-  /// Checks that are still under way must have ended: CallQueue::AwaitIdle.
+  /// Checks that are still in flight must have ended: CallQueue::AwaitIdle.
   ~Prober();
   Prober(const Prober&) = delete;
   Prober& operator=(const Prober&) = delete;
 
   void Start();
   void Stop() EXCLUDES(mutex_);
-  /// Something may be due earlier than it looked.
+  /// Wakes the thread, because work may be due earlier than it expected.
   void Wake() EXCLUDES(mutex_);
 
  private:
@@ -69,7 +69,7 @@ class Prober {
   bool stopping_ GUARDED_BY(mutex_) = false;
   bool woken_ GUARDED_BY(mutex_) = false;
   std::vector<std::shared_ptr<Round>> done_ GUARDED_BY(mutex_);
-  absl::flat_hash_map<Endpoint*, Diagnosis> diagnoses_;  // Of the thread alone.
+  absl::flat_hash_map<Endpoint*, Diagnosis> diagnoses_;  // Used only by the thread.
   std::thread thread_;
 };
 

@@ -39,7 +39,7 @@ void Compactor::Round() {
   const pb::TxnResponse& response = **reply;
   const int64_t before = std::exchange(seen_, response.header().revision());
   if (!response.succeeded()) {
-    // Somebody else's round.
+    // Another process did this round.
     if (response.responses_size() == 0) return;
     const pb::RangeResponse& range = response.responses(0).response_range();
     version_ = range.kvs_size() > 0 ? range.kvs(0).version() : 0;
@@ -48,7 +48,7 @@ void Compactor::Round() {
     return;
   }
   ++version_;
-  if (before == 0) return;  // The first round only takes a look at the clock.
+  if (before == 0) return;  // The first round only learns the current revision.
   pb::CompactionRequest compaction;
   compaction.set_revision(before);
   const auto done = Await<pb::CompactionResponse>(

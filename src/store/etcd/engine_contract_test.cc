@@ -1,14 +1,14 @@
-// The contract suite on a real etcd of one member: one for the whole program, a prefix of its own
-// for each test.
+// The contract suite on a real etcd with one member. The whole program shares the etcd, and each
+// test has its own prefix.
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "store/contract_durable_suite.h"
-#include "store/contract_suite.h"
 #include "store/etcd/testing/shared_etcd.h"
+#include "store/testing/contract_durable_suite.h"
+#include "store/testing/contract_suite.h"
 
 namespace berth::store::contract {
 namespace {
@@ -20,7 +20,7 @@ class EtcdUnderTest final : public StoreUnderTest {
  public:
   explicit EtcdUnderTest(EtcdOptions options) : options_(std::move(options)) {
     options_.prefix = SharedEtcd::FreshPrefix();
-    // Its key would be written at a moment that no test can know.
+    // The compaction key would be written at a moment that no test can predict.
     options_.compact_interval = std::chrono::seconds(0);
   }
 
@@ -43,7 +43,7 @@ EngineUnderTest Grouped() {
   return {.name = "grouped", .make = [] { return std::make_unique<EtcdUnderTest>(EtcdOptions{}); }};
 }
 
-/// Far above what etcd counts, as of a store that was moved here.
+/// Starts revisions far above etcd's own, like those of a store that was moved here.
 EngineUnderTest UngroupedAboveABase() {
   return {.name = "ungrouped", .make = [] {
             return std::make_unique<EtcdUnderTest>(

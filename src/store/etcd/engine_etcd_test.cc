@@ -1,4 +1,4 @@
-// The engine on a real etcd: what the contract suite does not ask for.
+// The engine on a real etcd: what the contract suite does not cover.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/testing/shared_etcd.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::store::etcd {
 namespace {
@@ -38,7 +38,7 @@ class OnEtcd : public ::testing::Test {
   EtcdOptions options_ = {.prefix = SharedEtcd::FreshPrefix()};
 };
 
-/// Adds 1 to a counter, as often as it takes.
+/// Adds 1 to a counter, and repeats that until it succeeds.
 void Increment(Engine& engine, const std::string& key) {
   for (;;) {
     const auto now = GetNow(engine, key);
@@ -57,7 +57,7 @@ TEST_F(OnEtcd, AKubeApiserversPrefixIsRefused) {
                                 SharedEtcd::Log().Clock());
   ASSERT_TRUE(client) << client.error().message;
   ASSERT_TRUE(
-      testing::Put(**client, options_.prefix + "/services/specs/default/kubernetes", "k8s"));
+      testing::PutNow(**client, options_.prefix + "/services/specs/default/kubernetes", "k8s"));
   const auto refused = SharedEtcd::Open(options_);
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("holds 1 key but no marker of Berth's"));
@@ -92,7 +92,7 @@ TEST_F(OnEtcd, TwoEnginesWorkTogether) {
   const auto b = second.Next(size_t{2} * kThreads * kEach, Soon());
   ASSERT_TRUE(a && b);
   ASSERT_EQ(a->size(), size_t{2} * kThreads * kEach);
-  EXPECT_EQ(contract::ToTold(*a), contract::ToTold(*b));
+  EXPECT_EQ(contract::ToRecordedEvents(*a), contract::ToRecordedEvents(*b));
   int counted = 0;
   for (const EventPtr& event : *a) {
     if (event->key != Key("counter")) continue;
@@ -138,7 +138,7 @@ TEST_F(OnEtcd, ARealServersRefusalsAreExplained) {
   auto cluster = testing::EtcdCluster::Start({.flags = {"--max-txn-ops=20"}});
   ASSERT_TRUE(cluster) << cluster.error().message;
   testing::LogCapture log;
-  // The flag says more than the server takes.
+  // The flag allows more than the server does.
   const auto engine = EtcdEngine::Open((*cluster)->Client(), {.max_in_flight = 1},
                                        contract::TestSlotCodec(), log.Logger(), log.Clock());
   ASSERT_TRUE(engine) << engine.error().message;
@@ -147,7 +147,7 @@ TEST_F(OnEtcd, ARealServersRefusalsAreExplained) {
   const TxnReply reply = CommitNow(**engine, txn);
   EXPECT_EQ(reply.outcome, Outcome::kRefused);
   EXPECT_THAT(reply.error.message, HasSubstr("--etcd-max-txn-ops=128"));
-  // Groups that are too large for it fall apart, and all is well.
+  // Groups that are too large for the server are split, and all their members commit.
   std::vector<Awaited<TxnReply>> replies(100);
   for (size_t i = 0; i < replies.size(); ++i) {
     (*engine)->Commit(PutOf(fmt::format("k{}", i), "x"), replies[i].Setter());
@@ -172,7 +172,7 @@ TEST_F(OnEtcd, AMemberThatDiesUnderWritersLosesNothing) {
         const TxnReply reply =
             CommitNow(**engine, {.compares = {{.key = Key(fmt::format("{}/{}", t, n))}},
                                  .puts = PutOf(fmt::format("{}/{}", t, n), "x").puts});
-        // A create that was done twice would find itself.
+        // A create that was done twice would conflict with itself.
         ASSERT_EQ(reply.outcome, Outcome::kCommitted) << reply.error.message;
         ++committed;
       }

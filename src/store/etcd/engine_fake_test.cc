@@ -1,5 +1,5 @@
-// The engine on a model of etcd: whose prefix it is, what others do in it, watches that break, and
-// what is done now and then.
+// The engine on a model of etcd: who owns the prefix, writes of others to it, watches that break,
+// and periodic work.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "store/etcd/compactor.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
+#include "store/etcd/etcd_housekeeper.h"
 #include "store/etcd/events.h"
-#include "store/etcd/housekeeper.h"
 #include "store/etcd/leases.h"
 #include "store/etcd/marker.h"
 #include "store/etcd/testing/engine_rig.h"
@@ -49,7 +49,7 @@ TEST_F(OnFake, AnEmptyPrefixIsTakenIntoUse) {
   EXPECT_GT(reply.puts.at(0).value, 1'000'000);
   EXPECT_EQ(engine_->Compacted().value, 1'000'000);
   Close();
-  // The marker's base counts, not the option's.
+  // The base in the marker counts, not the one in the options.
   options_.base = {5};
   ASSERT_NO_FATAL_FAILURE(Open());
   EXPECT_EQ(Items(), (std::vector<Item>{{Key("a"), "1", reply.puts[0].value}}));
@@ -68,7 +68,7 @@ TEST_F(OnFake, SomebodyElsesKeysAreNotTouched) {
   EXPECT_THAT(OpenError(),
               HasSubstr("/registry/pods/p0, /registry/pods/p1, /registry/pods/p2 and others"));
   EXPECT_EQ(etcd_.Revision(), before);
-  // Beside it there is room.
+  // Another prefix beside it can be used.
   options_.prefix = "/registry2";
   EXPECT_EQ(OpenError(), "");
 }
@@ -101,7 +101,7 @@ TEST_F(OnFake, ClosingLeavesNothingOfTheProcess) {
   EXPECT_EQ(RawRange("/registry/t/").size(), 1U);
 }
 
-// --- What others do ------------------------------------------------------------------------------
+// --- Writes of others ----------------------------------------------------------------------------
 
 TEST_F(OnFake, AMarkerWrittenAnewChangesNothing) {
   ASSERT_NO_FATAL_FAILURE(Open());
@@ -122,8 +122,8 @@ TEST_F(OnFake, AChangedMarkerStopsWrites) {
                 HasSubstr("the marker /registry/berth.io/mode in etcd changed"));
   }
   EXPECT_FALSE(engine_->GetHealth().writable);
-  EXPECT_THAT(engine_->GetHealth().why, HasSubstr("Restart Berth"));
-  EXPECT_EQ(Get("a"), "1");
+  EXPECT_THAT(engine_->GetHealth().why, HasSubstr("another time line began"));
+  EXPECT_FALSE(GetNow(*engine_, Key("a")));
 }
 
 TEST_F(OnFake, AWipedPrefixStopsWrites) {
@@ -146,10 +146,10 @@ TEST_F(OnFake, AnEtcdPutBackToABackupStopsEverything) {
   ASSERT_FALSE(read);
   EXPECT_THAT(read.error().message, HasSubstr("restored from a backup"));
   EXPECT_EQ(Commit(PutOf("a", "4")).outcome, Outcome::kRefused);
-  EXPECT_THAT(engine_->GetHealth().why, HasSubstr("Restart Berth to go on from its present state"));
+  EXPECT_THAT(engine_->GetHealth().why, HasSubstr("must be opened again"));
   EXPECT_FALSE(ScanAll(*engine_, "/registry/"));
   EXPECT_FALSE(CurrentNow(*engine_));
-  // A restart goes on from there.
+  // After a restart, the engine continues from there.
   Close();
   ASSERT_NO_FATAL_FAILURE(Open());
   EXPECT_EQ(Get("a"), "1");
@@ -164,7 +164,7 @@ TEST_F(OnFake, TwoEnginesOnOnePrefixSeeEachOther) {
   const TxnReply mine = Commit(PutOf("a", "mine"));
   const TxnReply theirs = CommitNow(**other, PutOf("b", "theirs"));
   EXPECT_GT(theirs.puts.at(0), mine.puts.at(0));
-  // A revision the other one gave is as good as an own one.
+  // A revision that the other engine returned works like one of this engine's.
   const TxnReply update = Commit({.compares = {{.key = Key("b"), .revision = theirs.puts[0]}},
                                   .puts = {{.key = Key("b"), .value = MakeValue("ours")}}});
   EXPECT_EQ(update.outcome, Outcome::kCommitted) << update.error.message;
@@ -196,14 +196,14 @@ TEST_F(OnFake, WatchesStartOverWhenWhatTheyMissedIsCompacted) {
   WatchReader reader(*engine_, {.prefix = Key(""), .after = start});
   ASSERT_EQ(Commit(PutOf("a", "1")).outcome, Outcome::kCommitted);
   ASSERT_EQ(reader.Next(1, Soon())->size(), 1U);
-  // While no stream is there, things happen and are compacted.
+  // Keys are written and compacted while there is no stream.
   client_->BreakWatches();
   for (int i = 0; i < 5; ++i) PutRaw(Key("a"), MakeValue(std::to_string(i)));
   ASSERT_TRUE(etcd_.Compact(etcd_.Revision()));
   const auto over = reader.Next(100, Soon());
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().reason, base::Reason::kExpired);
-  // From the present it goes on.
+  // A watch from the current revision works.
   WatchReader again(*engine_, {.prefix = Key(""), .after = *CurrentNow(*engine_)});
   ASSERT_EQ(Commit(PutOf("a", "on")).outcome, Outcome::kCommitted);
   const auto events = again.Next(1, Soon());
@@ -222,12 +222,12 @@ TEST_F(OnFake, RevisionsNobodyCouldHaveGivenMakeWatchesStartOver) {
   ASSERT_EQ(Commit(many).outcome, Outcome::kCommitted);
   WatchReader reader(*engine_, {.prefix = Key(""), .after = *CurrentNow(*engine_)});
   ASSERT_TRUE(reader.UntilProgress(*CurrentNow(*engine_), Soon()));
-  // Three thousand deletes in one revision.
+  // This deletes three thousand keys in one revision.
   DeleteRaw(Key(""), PrefixEnd(Key("")));
   const auto over = reader.UntilProgress(*CurrentNow(*engine_), Soon());
   ASSERT_FALSE(over);
   EXPECT_EQ(over.error().reason, base::Reason::kExpired);
-  EXPECT_TRUE(log_.Contains("somebody else wrote"));
+  EXPECT_TRUE(log_.Contains("another program wrote"));
   EXPECT_EQ(Items(), std::vector<Item>{});
 }
 
@@ -253,11 +253,11 @@ TEST(Events, OldServersRepeatThemselves) {
   put(4, "/registry/seen", 0);
   put(5, "/registry/b", 1);
   put(5, "/registry/a", 0);
-  put(5, "/registry/b", 1);  // Twice.
+  put(5, "/registry/b", 1);  // A repeated event.
   remove(6, "/registry/z");
   remove(6, "/registry/y");
   remove(6, "/registry/z");
-  put(5, "/registry/b", 1);  // Back in time.
+  put(5, "/registry/b", 1);  // An older event.
   put(7, "/registry/berth.io/tick", 0);
   const Decoded decoded = Decode(layout, response, 4);
   EXPECT_EQ(decoded.last, 7);
@@ -286,7 +286,7 @@ TEST(LeaseTimes, WhatIsGrantedAndWhatIsLeft) {
                                    {3600, 60},
                                    {1'000'000, 60}}) {
     EXPECT_EQ(Leases::Slack(seconds(ttl)), seconds(slack)) << ttl;
-    // Right after the grant etcd has a part of a second less than was granted.
+    // Right after the grant, etcd reports a fraction of a second less than was granted.
     EXPECT_EQ(Leases::Left(ttl + slack, ttl + slack - 1), seconds(ttl)) << ttl;
   }
   EXPECT_EQ(Leases::Left(105, 50), seconds(46));
@@ -315,7 +315,7 @@ TEST_F(OnFakeWithTtl, KeysOfTheSameTtlShareALease) {
   EXPECT_EQ(etcd_.GrantedTtl(*leases.begin()), 3660);
   ASSERT_EQ(PutFor("two hours", seconds(7200)).outcome, Outcome::kCommitted);
   EXPECT_FALSE(leases.contains(LeaseOf("two hours")));
-  // All at once when the time is up, each with its own revision.
+  // All keys are deleted at once when the time is up, each with its own revision.
   WatchReader reader(*engine_, {.prefix = Key("hour"), .after = *CurrentNow(*engine_)});
   etcd_.Expire(*leases.begin());
   engine_->RequestProgress();
@@ -362,9 +362,9 @@ TEST_F(OnFakeWithTtl, WithoutLeasesTheWriteIsRefused) {
   EXPECT_EQ(Commit(PutOf("b", "1")).outcome, Outcome::kCommitted);
 }
 
-// --- Now and then --------------------------------------------------------------------------------
+// --- Periodic work -------------------------------------------------------------------------------
 
-/// The parts that run on a clock, by hand.
+/// Runs the periodic parts by hand.
 class ByHand : public testing::EngineRig {
  protected:
   const Layout layout_{.keys = KeyMap("/registry"),
@@ -372,6 +372,7 @@ class ByHand : public testing::EngineRig {
                        .slots = contract::TestSlotCodec()};
   KnownRevisions known_{16, 1};
   Status status_{log_.Logger()};
+  TimeLine time_line_{layout_.keys, "me", "/registry/berth.io/fence/process/me/"};
   std::atomic<bool> stop_ = false;
   base::ManualClock clock_;
   testing::FakeClient own_client_{etcd_, network_};
@@ -379,6 +380,7 @@ class ByHand : public testing::EngineRig {
                          .layout = layout_,
                          .known = known_,
                          .status = status_,
+                         .time_line = time_line_,
                          .log = log_.Logger(),
                          .clock = clock_,
                          .stop = stop_};
@@ -392,14 +394,14 @@ TEST_F(ByHand, ProcessesShareTheDutyToCompact) {
   const auto work = [&] {
     for (int i = 0; i < 10; ++i) PutRaw("/registry/t/a", std::to_string(i));
   };
-  first.Round();  // Looks at the clock.
+  first.Round();  // Learns the current revision.
   second.Round();
   const int64_t interval_ago = etcd_.Revision();
   EXPECT_EQ(etcd_.Compacted(), 0);
   work();
   first.Round();
   second.Round();
-  // What was there an interval ago is kept, what came before is gone; once.
+  // The state of one interval ago is kept, and earlier history is deleted; this happens once.
   EXPECT_EQ(etcd_.Compacted(), interval_ago);
   EXPECT_EQ(first_told, std::vector<Revision>{layout_.revisions.Head(interval_ago)});
   EXPECT_EQ(second_told, first_told);
@@ -424,7 +426,7 @@ TEST_F(ByHand, AfterDeadProcessesOneTidiesUp) {
   clock_.Advance(Tidier::kPatience - seconds(1));
   tidier.Round();
   EXPECT_EQ(RawRange(dead).size(), 2U);
-  // One whose fence comes back was not dead.
+  // A process whose epoch key reappears was not dead.
   PutRaw(OwnKey("fence/process/back/0"), "1");
   tidier.Round();
   PutRaw(OwnKey("fence/process/back"), "");

@@ -1,5 +1,5 @@
-// What becomes of writes when replies are lost, requests arrive late, and etcd refuses or vanishes:
-// it is found out, never guessed.
+// The outcome of writes when replies are lost, requests arrive late, and etcd refuses or vanishes:
+// it is resolved, never guessed.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "store/etcd/revisions.h"
 #include "store/etcd/testing/engine_rig.h"
 
@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 
 class Faults : public testing::EngineRig {
  protected:
-  /// The next commits meet these fates, in order; all else is answered.
+  /// Gives the next commits these fates, in order; everything else is answered.
   void Next(std::vector<Fate::Kind> kinds) {
     auto left = std::make_shared<std::deque<Fate::Kind>>(kinds.begin(), kinds.end());
     network_.SetFate([left](const pb::TxnRequest& request) -> Fate {
@@ -38,8 +38,8 @@ class Faults : public testing::EngineRig {
     });
   }
 
-  /// A group of three, of which one conflicts: sent together because the only lane is busy with
-  /// the first. Returns their replies.
+  /// Runs a group of three, one of which conflicts. They are sent together because the only lane is
+  /// busy with an earlier transaction. Returns all replies.
   std::vector<TxnReply> RunGroup(const Revision& there) {
     gate_ = false;
     at_gate_ = false;
@@ -60,7 +60,7 @@ class Faults : public testing::EngineRig {
     return done;
   }
 
-  /// Holds up the first of RunGroup until the others wait.
+  /// Holds the first transaction of RunGroup until the others wait.
   void AwaitGate(const pb::TxnRequest& request) {
     const bool first = request.success_size() == 2 && request.success(1).has_request_put() &&
                        request.success(1).request_put().key().ends_with("/first");
@@ -79,7 +79,7 @@ TEST_F(Faults, ALostReplyIsFoundOut) {
   const TxnReply reply = Commit(PutOf("a", "1"));
   ASSERT_EQ(reply.outcome, Outcome::kCommitted) << reply.error.message;
   EXPECT_EQ(Items(), (std::vector<Item>{{Key("a"), "1", reply.puts.at(0).value}}));
-  // It was not done again.
+  // The write was not repeated.
   const auto kvs = RawRange(Key("a"));
   ASSERT_EQ(kvs.size(), 1U);
   EXPECT_EQ(kvs[0].version(), 1);
@@ -119,13 +119,13 @@ TEST_F(Faults, AConflictIsAConflictAlsoWhenLost) {
   }
 }
 
-TEST_F(Faults, TheFenceItselfMayBeLostAndLate) {
+TEST_F(Faults, TheEpochItselfMayBeLostAndLate) {
   ASSERT_NO_FATAL_FAILURE(Open());
-  int fences = 0;
+  int epoch_puts = 0;
   bool lost = false;
   const FateScope fate(network_, [&](const pb::TxnRequest& request) -> Fate {
-    if (IsFencePut(request)) {
-      switch (fences++) {
+    if (IsEpochPut(request)) {
+      switch (epoch_puts++) {
         case 0:
           return {.kind = Fate::Kind::kLate};
         case 1:
@@ -140,9 +140,10 @@ TEST_F(Faults, TheFenceItselfMayBeLostAndLate) {
     return {.kind = Fate::Kind::kLate};
   });
   EXPECT_EQ(Commit(PutOf("a", "1")).outcome, Outcome::kCommitted);
-  EXPECT_EQ(fences, 4);
+  EXPECT_EQ(epoch_puts, 4);
   EXPECT_EQ(Commit(PutOf("a", "2")).outcome, Outcome::kCommitted);
-  // The write comes late, and then the fence: the next write meets it and goes on.
+  // The write arrives late, and then the epoch key. The next write meets the new epoch and
+  // succeeds.
   while (client_->Deliver()) {
   }
   EXPECT_EQ(Get("a"), "2");
@@ -153,7 +154,7 @@ TEST_F(Faults, TheFenceItselfMayBeLostAndLate) {
 
 TEST_F(Faults, AGroupIsReconstructedFromWhatWasBefore) {
   options_.max_in_flight = 1;
-  // Once without any fault, once with the group's reply lost, once with its request: the same.
+  // The result is the same without a fault, with the group's reply lost, and with its request lost.
   int runs = 0;
   for (const auto kind :
        {Fate::Kind::kAnswer, Fate::Kind::kLoseReply, Fate::Kind::kLoseRequest, Fate::Kind::kLate}) {
@@ -179,7 +180,7 @@ TEST_F(Faults, AGroupIsReconstructedFromWhatWasBefore) {
     ASSERT_EQ(replies[2].conflicts.size(), 1U);
     EXPECT_EQ(replies[2].conflicts[0].compare, 1U);
     EXPECT_EQ(replies[3].outcome, Outcome::kCommitted);
-    // The revisions replied are those that reads and watches show.
+    // The revisions in the replies are those that reads and watches show.
     EXPECT_EQ(Items(), (std::vector<Item>{{Key("a"), "a", replies[1].puts[0].value},
                                           {Key("c"), "c", replies[3].puts[0].value},
                                           {Key("d"), "d", replies[3].puts[1].value},
@@ -255,7 +256,7 @@ TEST_F(Faults, WithoutItsReceiptItCannotBeKnown) {
   bool first = true;
   const FateScope fate(network_, [&](const pb::TxnRequest& request) -> Fate {
     if (!IsCommit(request) || !std::exchange(first, false)) return {};
-    // Somebody tidies up between the write and the question.
+    // Another process deletes the receipts between the write and the question.
     (void)etcd_.Txn(request);
     DeleteRaw(OwnKey("fence/process/"), OwnKey("fence/process0"));
     return {.kind = Fate::Kind::kLoseRequest};
@@ -263,7 +264,7 @@ TEST_F(Faults, WithoutItsReceiptItCannotBeKnown) {
   const TxnReply reply = Commit(PutOf("a", "1"));
   EXPECT_EQ(reply.outcome, Outcome::kUnknown);
   EXPECT_THAT(reply.error.message, HasSubstr("taken for dead"));
-  // It goes on all the same.
+  // The engine continues all the same.
   EXPECT_EQ(Commit(PutOf("a", "2")).outcome, Outcome::kCommitted);
 }
 
@@ -281,7 +282,7 @@ TEST_F(Faults, WithoutHistoryItCannotBeKnown) {
       {.compares = {{.key = Key("there"), .revision = there.puts[0]}}, .deletes = {Key("there")}});
   EXPECT_EQ(reply.outcome, Outcome::kUnknown);
   EXPECT_THAT(reply.error.message, HasSubstr("compacted"));
-  // One that only puts needs no history.
+  // A transaction that only puts needs no history.
   first = true;
   EXPECT_EQ(Commit(PutOf("a", "1")).outcome, Outcome::kCommitted);
 }
@@ -330,7 +331,7 @@ TEST_F(Faults, NoSpaceIsSaidInWords) {
   EXPECT_THAT(reply.error.message, HasSubstr("out of space"));
   EXPECT_THAT(engine_->GetHealth().why, HasSubstr("out of space"));
   EXPECT_EQ(Get("a"), "");
-  // When it is well again it is tried without anybody asking.
+  // When etcd accepts writes again, the engine notices without being asked.
   network_.SetFate(nullptr);
   EXPECT_TRUE(Eventually([&] { return engine_->GetHealth().writable; }));
 }
@@ -362,10 +363,10 @@ TEST_F(Faults, MoreThanMayWaitAreRefused) {
 TEST_F(Faults, AProcessTakenForDeadGoesOn) {
   ASSERT_NO_FATAL_FAILURE(Open());
   ASSERT_EQ(Commit(PutOf("a", "1")).outcome, Outcome::kCommitted);
-  const auto fences = RawRange(OwnKey("fence/process/"));
-  ASSERT_FALSE(fences.empty());
-  ASSERT_NE(fences[0].lease(), 0);
-  etcd_.Expire(fences[0].lease());
+  const auto keys = RawRange(OwnKey("fence/process/"));
+  ASSERT_FALSE(keys.empty());
+  ASSERT_NE(keys[0].lease(), 0);
+  etcd_.Expire(keys[0].lease());
   EXPECT_EQ(Commit(PutOf("a", "2")).outcome, Outcome::kCommitted);
   EXPECT_EQ(Get("a"), "2");
   EXPECT_TRUE(log_.Contains("taken for dead"));
@@ -381,7 +382,7 @@ TEST_F(Faults, NothingIsDoneTwiceOrLostWhateverIsLost) {
   WatchReader reader(*engine_, {.prefix = Key(""), .after = *CurrentNow(*engine_)});
   const FateScope fate(network_, [&](const pb::TxnRequest& request) -> Fate {
     base::MutexLock lock(mutex);
-    if (request.success_size() == 1 && !IsFencePut(request)) return {};
+    if (request.success_size() == 1 && !IsEpochPut(request)) return {};
     switch (base::Uniform(random, 12)) {
       case 0:
         return {.kind = Fate::Kind::kLoseReply};
@@ -404,7 +405,7 @@ TEST_F(Faults, NothingIsDoneTwiceOrLostWhateverIsLost) {
       std::this_thread::sleep_for(std::chrono::microseconds(300));
     }
   });
-  // Each thread adds to one of two counters, and creates a key of its own each time.
+  // Each thread adds to one of two counters, and creates its own key each time.
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {

@@ -1,5 +1,5 @@
-// Which transactions share an etcd Txn, and that sharing changes nothing: random groups against the
-// same transactions one after the other, on a model of etcd's Txn.
+// Which transactions share an etcd Txn, and that sharing changes nothing: random groups are
+// compared with the same transactions one after the other, on a model of etcd's Txn.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "store/contract_fixture.h"
+#include "base/testing/base_kit.h"
 #include "store/etcd/events.h"
 #include "store/etcd/grouping.h"
 #include "store/etcd/testing/fake_etcd.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::store::etcd {
 namespace {
@@ -26,7 +26,7 @@ using contract::Payload;
 using testing::FakeEtcd;
 using ::testing::HasSubstr;
 
-/// The suite's codec, with fixed slots for keys called .../fixedN: 2040 + N.
+/// The suite's codec, with fixed slots for keys named .../fixedN: 2040 + N.
 SlotCodec CodecWithFixed() {
   const SlotCodec plain = contract::TestSlotCodec();
   const auto fixed = [](std::string_view key) {
@@ -53,8 +53,8 @@ Layout MakeLayout(size_t max_txn_ops = 128) {
 Envelope MakeEnvelope() {
   return {.marker_key = "/registry/berth.io/mode",
           .marker_mod = 0,
-          .fence_key = "/registry/berth.io/fence/process/x",
-          .fence_mod = 0,
+          .epoch_key = "/registry/berth.io/fence/process/x",
+          .epoch_mod = 0,
           .receipt_key = "/registry/berth.io/fence/process/x/0",
           .receipt = "1"};
 }
@@ -64,7 +64,7 @@ Put PutOf(std::string_view name, std::string_view payload = "v") {
   return {.key = Key(name), .value = MakeValue(payload)};
 }
 
-/// Adds a transaction whose compares are all on absence or cannot hold.
+/// Adds a transaction whose compares all require absence or always fail.
 Group::Added Add(Group& group, const Txn& txn) {
   std::vector<int64_t> mods;
   for (const Compare& compare : txn.compares) mods.push_back(compare.revision ? kNeverMod : 0);
@@ -119,7 +119,7 @@ TEST(Grouping, AGroupFillsWhatEtcdTakes) {
   Group group(layout);
   size_t taken = 0;
   while (!group.Full() && Add(group, txns[taken]) == Group::Added::kYes) ++taken;
-  // Themselves, the receipt, and the three compares of one of them: 128.
+  // The 124 transactions, the receipt, and the three compares of one of them make 128.
   EXPECT_EQ(taken, 124U);
   FakeEtcd etcd(128);
   const auto response = etcd.Txn(group.TakeRequest(MakeEnvelope()));
@@ -135,7 +135,7 @@ TEST(Grouping, OneThatComparesMuchFindsNoRoomInAGroupOfMany) {
   for (int i = 0; i < 27; ++i) wide.compares.push_back({.key = Key(fmt::format("wide{}", i))});
   Group group(layout);
   for (const Txn& txn : narrow) ASSERT_EQ(Add(group, txn), Group::Added::kYes);
-  // A hundred, itself and the receipt leave 26 of 128.
+  // A hundred transactions, this one and the receipt leave 26 of 128.
   EXPECT_EQ(Add(group, wide), Group::Added::kNoRoom);
   wide.compares.pop_back();
   EXPECT_EQ(Add(group, wide), Group::Added::kYes);
@@ -217,7 +217,7 @@ TEST(Grouping, FixedSlotsComeLastAndOncePerGroup) {
   EXPECT_EQ(refuses.WhyNever().reason, base::Reason::kBadRequest);
 }
 
-TEST(Grouping, AChangedMarkerOrFenceIsTold) {
+TEST(Grouping, AChangedMarkerOrEpochIsTold) {
   const Layout layout = MakeLayout();
   const Txn a{.compares = {{.key = Key("a")}}, .puts = {PutOf("a")}};
   const Txn b{.puts = {PutOf("b")}};
@@ -227,15 +227,15 @@ TEST(Grouping, AChangedMarkerOrFenceIsTold) {
     ASSERT_TRUE(alone || Add(group, b) == Group::Added::kYes);
     FakeEtcd etcd;
     pb::TxnRequest put;
-    put.add_success()->mutable_request_put()->set_key(MakeEnvelope().fence_key);
+    put.add_success()->mutable_request_put()->set_key(MakeEnvelope().epoch_key);
     ASSERT_TRUE(etcd.Txn(put));
     const auto response = etcd.Txn(group.TakeRequest(MakeEnvelope()));
     ASSERT_TRUE(response);
     const Unpacked unpacked = group.Unpack(*response, MakeEnvelope());
     EXPECT_EQ(unpacked.kind, Unpacked::Kind::kEnvelope);
     EXPECT_FALSE(unpacked.marker);
-    ASSERT_TRUE(unpacked.fence);
-    EXPECT_EQ(unpacked.fence->mod_revision(), 2);
+    ASSERT_TRUE(unpacked.epoch);
+    EXPECT_EQ(unpacked.epoch->mod_revision(), 2);
     EXPECT_EQ(etcd.Revision(), 2);
   }
 }
@@ -259,10 +259,10 @@ TEST(Grouping, AnAnswerToSomethingElseIsNotTaken) {
   }
 }
 
-// --- Random groups against one after the other ---------------------------------------------------
+// --- Random groups compared with serial execution ------------------------------------------------
 
-/// A transaction before it is known what revisions its compares name.
-struct Plan {
+/// A transaction whose compares do not have revisions yet.
+struct TxnDraft {
   enum class Expect : uint8_t { kWhatIsThere, kAbsence, kSomethingElse };
   std::vector<std::pair<std::string, Expect>> compares;
   std::vector<Put> puts;
@@ -275,13 +275,13 @@ class Side {
 
   FakeEtcd& Etcd() { return etcd_; }
 
-  Txn Concrete(const Plan& plan) {
-    Txn txn{.compares = {}, .puts = plan.puts, .deletes = plan.deletes};
-    for (const auto& [key, expect] : plan.compares) {
+  Txn Concrete(const TxnDraft& draft) {
+    Txn txn{.compares = {}, .puts = draft.puts, .deletes = draft.deletes};
+    for (const auto& [key, expect] : draft.compares) {
       Revision revision;
       const auto entry = Get(key);
-      if (expect == Plan::Expect::kWhatIsThere && entry) revision = entry->revision;
-      if (expect == Plan::Expect::kSomethingElse) revision = layout_.revisions.At(1, 5);
+      if (expect == TxnDraft::Expect::kWhatIsThere && entry) revision = entry->revision;
+      if (expect == TxnDraft::Expect::kSomethingElse) revision = layout_.revisions.At(1, 5);
       txn.compares.push_back({.key = key, .revision = revision});
     }
     return txn;
@@ -330,8 +330,8 @@ class Side {
   FakeEtcd etcd_;
 };
 
-Plan RandomPlan(base::Random& random) {
-  Plan plan;
+TxnDraft RandomDraft(base::Random& random) {
+  TxnDraft draft;
   const auto name = [&] { return fmt::format("k{}", base::Uniform(random, 40)); };
   std::set<std::string> compared;
   std::set<std::string> written;
@@ -339,24 +339,24 @@ Plan RandomPlan(base::Random& random) {
     const std::string key = Key(name());
     const auto expect = base::Uniform(random, 8);
     if (!compared.insert(key).second) continue;
-    plan.compares.emplace_back(key, expect == 0   ? Plan::Expect::kSomethingElse
-                                    : expect == 1 ? Plan::Expect::kAbsence
-                                                  : Plan::Expect::kWhatIsThere);
+    draft.compares.emplace_back(key, expect == 0   ? TxnDraft::Expect::kSomethingElse
+                                     : expect == 1 ? TxnDraft::Expect::kAbsence
+                                                   : TxnDraft::Expect::kWhatIsThere);
   }
   for (uint64_t n = base::Uniform(random, 4); n > 0; --n) {
     const std::string key = name();
     if (!written.insert(key).second) continue;
     if (base::Uniform(random, 3) == 0) {
-      plan.deletes.push_back(Key(key));
+      draft.deletes.push_back(Key(key));
     } else {
-      plan.puts.push_back(PutOf(key, std::to_string(random.Next())));
+      draft.puts.push_back(PutOf(key, std::to_string(random.Next())));
     }
   }
-  if (base::Uniform(random, 10) == 0) plan.puts.push_back(PutOf("fixed1", "f"));
-  return plan;
+  if (base::Uniform(random, 10) == 0) draft.puts.push_back(PutOf("fixed1", "f"));
+  return draft;
 }
 
-/// What the outcome was, without revisions.
+/// Describes the outcome without revisions.
 std::string Summary(const Txn& txn, const TxnReply& reply) {
   std::string text = reply.outcome == Outcome::kCommitted ? "committed" : "conflict";
   for (const Revision& revision : reply.deletes) text += revision ? " deleted" : " nothing";
@@ -367,7 +367,7 @@ std::string Summary(const Txn& txn, const TxnReply& reply) {
   return text;
 }
 
-/// The revisions of a reply, in order.
+/// Returns the revisions of a reply, in order.
 std::vector<int64_t> RevisionsOf(const TxnReply& reply) {
   std::vector<int64_t> revisions;
   for (const Revision& revision : reply.puts) revisions.push_back(revision.value);
@@ -377,8 +377,8 @@ std::vector<int64_t> RevisionsOf(const TxnReply& reply) {
   return revisions;
 }
 
-/// Every event is told with the revision that the replies have, and no transaction of the group
-/// lies inside another.
+/// Checks that every event has the revision of the reply, and that no transaction of the group lies
+/// inside another.
 void ExpectEventsAsReplied(const Layout& layout, FakeEtcd& etcd, const std::vector<Txn>& txns,
                            const std::vector<std::optional<TxnReply>>& replies) {
   std::map<std::string, int64_t> replied;
@@ -418,27 +418,27 @@ TEST(Grouping, AnyGroupIsItsMembersOneAfterTheOther) {
   std::optional<Side> sides[2];
   size_t shared = 0;
   for (int64_t round = 0; round < base::LongCount(20'000); ++round) {
-    // The model keeps all it has ever held: anew now and then.
+    // The model keeps everything it has ever stored, so it is replaced now and then.
     if (round % 100 == 0) {
       for (auto& side : sides) side.emplace(layout);
     }
     Side& grouped = *sides[0];
     Side& serial = *sides[1];
-    // Members are kept apart from the list they point into.
-    std::vector<Plan> plans(1 + base::Uniform(random, 25));
+    // The members point into a list that does not change.
+    std::vector<TxnDraft> drafts(1 + base::Uniform(random, 25));
     std::vector<Txn> candidates;
-    for (Plan& plan : plans) {
-      plan = RandomPlan(random);
-      candidates.push_back(grouped.Concrete(plan));
+    for (TxnDraft& draft : drafts) {
+      draft = RandomDraft(random);
+      candidates.push_back(grouped.Concrete(draft));
     }
     Group group(layout);
     std::vector<Txn> txns;
     std::vector<Txn> again;
-    for (size_t i = 0; i < plans.size(); ++i) {
+    for (size_t i = 0; i < drafts.size(); ++i) {
       const Txn& txn = candidates[i];
       if (group.Add(txn, ShapeOf(txn), grouped.Mods(txn), {}) != Group::Added::kYes) continue;
       txns.push_back(txn);
-      again.push_back(serial.Concrete(plans[i]));
+      again.push_back(serial.Concrete(drafts[i]));
     }
     shared += txns.size();
     const int64_t before = grouped.Etcd().Revision();
@@ -447,7 +447,7 @@ TEST(Grouping, AnyGroupIsItsMembersOneAfterTheOther) {
     if (grouped.Etcd().Revision() > before) {
       ASSERT_NO_FATAL_FAILURE(ExpectEventsAsReplied(layout, grouped.Etcd(), txns, replies));
     }
-    // In whatever order.
+    // The order does not matter.
     std::vector<size_t> order(txns.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     for (size_t i = order.size(); i > 1; --i) {
@@ -463,7 +463,7 @@ TEST(Grouping, AnyGroupIsItsMembersOneAfterTheOther) {
     }
     ASSERT_EQ(grouped.State(), serial.State()) << "round " << round;
   }
-  // The groups were worth the name.
+  // The groups had more than a few members.
   EXPECT_GT(shared, static_cast<size_t>(3 * base::LongCount(20'000)));
 }
 

@@ -1,4 +1,4 @@
-// The pure mappings: revisions, keys, the marker, and what is known of revisions.
+// The pure mappings: revisions, keys, the marker, and the table of known revisions.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "store/etcd/known.h"
 #include "store/etcd/marker.h"
 #include "store/etcd/opening.h"
@@ -25,13 +25,13 @@ TEST(Revisions, ARevisionIsBasePlusModAndSlot) {
   EXPECT_EQ(plain.Head(7).value, 8 * 4096 - 1);
   const Revisions moved(Revision{1'000'000'000'000});
   EXPECT_EQ(moved.At(7, 3).value, 1'000'000'000'000 + int64_t{7} * 4096 + 3);
-  EXPECT_EQ(moved.Of(moved.At(7, 3)), (Place{.mod = 7, .slot = 3}));
+  EXPECT_EQ(moved.Of(moved.At(7, 3)), (EventPosition{.mod = 7, .slot = 3}));
 }
 
 TEST(Revisions, WhatLiesBeforeTheStoreHasNoPlace) {
   const Revisions revisions(Revision{50'000});
   for (const int64_t before : {0, 1, 49'999, 50'000, 50'000 + 4095}) {
-    EXPECT_EQ(revisions.Of({before}), Place{}) << before;
+    EXPECT_EQ(revisions.Of({before}), EventPosition{}) << before;
     EXPECT_EQ(revisions.FirstAfter({before}), 1) << before;
     EXPECT_EQ(revisions.LastWithin({before}), 0) << before;
   }
@@ -43,15 +43,15 @@ TEST(Revisions, RoundTripsAndKeepsOrder) {
   base::SeededRandom random(seed);
   for (int64_t i = 0; i < base::LongCount(100'000); ++i) {
     const Revisions revisions({static_cast<int64_t>(base::Uniform(random, uint64_t{1} << 60))});
-    const Place a{.mod = 1 + static_cast<int64_t>(base::Uniform(random, uint64_t{1} << 40)),
-                  .slot = static_cast<int>(base::Uniform(random, 4096))};
-    const Place b{.mod = a.mod + static_cast<int64_t>(base::Uniform(random, 2)),
-                  .slot = static_cast<int>(base::Uniform(random, 4096))};
+    const EventPosition a{.mod = 1 + static_cast<int64_t>(base::Uniform(random, uint64_t{1} << 40)),
+                          .slot = static_cast<int>(base::Uniform(random, 4096))};
+    const EventPosition b{.mod = a.mod + static_cast<int64_t>(base::Uniform(random, 2)),
+                          .slot = static_cast<int>(base::Uniform(random, 4096))};
     const Revision ra = revisions.At(a.mod, a.slot);
     const Revision rb = revisions.At(b.mod, b.slot);
     ASSERT_EQ(revisions.Of(ra), a);
     ASSERT_EQ(ra < rb, std::pair(a.mod, a.slot) < std::pair(b.mod, b.slot));
-    // Events after it are in the first revision that is named, or later.
+    // Events after it are in the revision returned, or later.
     ASSERT_EQ(revisions.FirstAfter(ra), a.slot == 4095 ? a.mod + 1 : a.mod);
     ASSERT_EQ(revisions.LastWithin(ra), revisions.FirstAfter(ra) - 1);
   }
@@ -77,10 +77,10 @@ TEST(KeyMap, APrefixBecomesARange) {
   EXPECT_EQ(range("/registry/a/"), "/p/a/ /p/a0");
   EXPECT_EQ(range("/registry/a\xff"), "/p/a\xff /p/b");
   EXPECT_EQ(range("/registry/a/", "/registry/a/k"), std::string("/p/a/k\0 /p/a0", 13));
-  // What comes before the prefix does not hold it up, what comes behind leaves nothing of it.
+  // A start before the prefix changes nothing, and a start after it leaves an empty range.
   EXPECT_EQ(range("/registry/b/", "/registry/a"), "/p/b/ /p/b0");
   EXPECT_EQ(range("/registry/b/", "/registry/c"), "nothing");
-  // Shorter than the store's own prefix: all of it.
+  // A prefix shorter than the store's own covers all of the store.
   for (const char* shorter : {"", "/", "/reg", "/registry", "/registry/"}) {
     EXPECT_EQ(range(shorter), "/p/ /p0") << shorter;
   }
@@ -99,7 +99,7 @@ TEST(Marker, IsTextThatAPersonCanRead) {
   const Marker marker{.base = {281'474'976'710'656}};
   EXPECT_EQ(MarkerText(marker), "format=1\nmode=exclusive\nrevisionBase=281474976710656\n");
   EXPECT_EQ(ParseMarker(MarkerText(marker)).value(), marker);
-  // Order, and a missing end of line, do not matter, nor does a line that older ones have.
+  // The order, a missing newline at the end, and a line of older markers do not matter.
   EXPECT_EQ(
       ParseMarker("ClusterIPAllocatorAPI=true\nmode=exclusive\n\nrevisionBase=5\nformat=1").value(),
       (Marker{.base = {5}}));
@@ -132,7 +132,7 @@ TEST(Known, RemembersPairsAndNothingElse) {
   EXPECT_TRUE(known.Has("/registry/a", {5}));
   EXPECT_FALSE(known.Has("/registry/a", {6}));
   EXPECT_FALSE(known.Has("/registry/b", {5}));
-  // Full, it forgets, but never takes one pair for another.
+  // A full table forgets pairs, but never mistakes one pair for another.
   for (int64_t i = 0; i < 100'000; ++i) known.Note(fmt::format("/registry/{}", i), {i + 10});
   int remembered = 0;
   for (int64_t i = 0; i < 100'000; ++i) {

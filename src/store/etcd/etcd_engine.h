@@ -1,22 +1,26 @@
-// The engine for several replicas: one etcd prefix that is Berth's alone (exclusive mode). Many
-// transactions share one etcd Txn as nested Txns, so that they share a quorum write; each is
-// decided by its own compares.
+// The engine for several replicas. It uses one etcd prefix that belongs to Berth alone (exclusive
+// mode). Many transactions share one etcd Txn as nested Txns, so that they share a quorum write.
+// Each transaction is decided by its own compares.
 //
-// Revisions: base + (etcd's mod_revision << 12 | slot). A put's slot is its place in the etcd Txn,
-// noted in its value; the k-th delete of a revision has slot 2048 + k; the store's own current
-// revision has slot 4095. The base is in the marker key.
+// Revisions are base + (etcd's mod_revision << 12 | slot). A put's slot is its position in the etcd
+// Txn and is noted in its value. The k-th delete of a revision has slot 2048 + k. The store's own
+// current revision has slot 4095. The base is stored in the marker key.
 //
-// Unknown outcomes (timeouts, lost connections, leader changes) are found out: every etcd Txn
-// compares this process's fence key and puts a receipt; putting the fence anew makes sure that
-// nothing late can commit any more, then the receipt tells whether it had. A reply waits for that.
+// Unknown outcomes (timeouts, lost connections, leader changes) are resolved. Every etcd Txn
+// compares this process's epoch key and puts a receipt. Putting that key again makes sure that
+// nothing late can commit. After that, the receipt shows whether the Txn had committed. The reply
+// waits until the outcome is known.
 //
-// One watch on the whole prefix feeds the ring that all watches share; it begins with the first of
-// them. When it breaks, it resumes from the last complete revision, on another member if need be.
+// One watch on the whole prefix feeds the ring that all watches share. It begins with the first
+// watch. When its stream breaks, it resumes after the last complete revision, on another member if
+// necessary.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -25,7 +29,8 @@
 #include "base/result.h"
 #include "obs/write_metrics.h"
 #include "store/engine.h"
-#include "store/slot.h"
+#include "store/etcd/note.h"
+#include "store/event_slot.h"
 
 namespace berth::store::etcd {
 
@@ -33,40 +38,49 @@ class Client;
 struct ClientOptions;
 
 struct EtcdOptions {
-  std::string prefix =
-      "/registry";  // Without a slash at the end; in etcd only: callers see /registry.
-  /// Of a prefix that is being taken into use; see RocksOptions::base.
+  /// Without a trailing slash. Used in etcd only; callers see /registry.
+  std::string prefix = "/registry";
+  /// Base for a prefix that is being taken into use; see RocksOptions::base.
   Revision base = {};
-  bool create = true;        // Off: a prefix without a marker is an error.
+  bool create = true;        // If false, a prefix without a marker is an error.
   size_t max_txn_ops = 128;  // etcd's --max-txn-ops.
-  bool group = true;         // Off: one transaction per etcd Txn, for measuring.
-  size_t max_in_flight = 4;  // etcd Txns under way when grouping, each with its receipt key.
+  bool group = true;         // If false, each etcd Txn has one transaction; for measurements.
+  size_t max_in_flight = 4;  // etcd Txns in flight when grouping, each with its own receipt key.
   size_t max_in_flight_ungrouped = 128;
   size_t max_waiting = 65'536;
   size_t ring_bytes = size_t{16} << 20;
-  std::chrono::seconds compact_interval{300};  // 0: never; somebody else compacts.
-  /// A transaction that etcd has not taken after so long is refused. One that etcd may have taken
-  /// waits until that is known.
+  std::chrono::seconds compact_interval{300};  // 0 means never: another process compacts.
+  /// A transaction that etcd has not accepted after this time is refused. A transaction that etcd
+  /// may have accepted waits until its outcome is known.
   std::chrono::milliseconds commit_timeout{30'000};
   obs::WriteMetrics* metrics = nullptr;  // Must outlive the engine.
+  /// What an earlier process noted. If the store is not the one of the note, or has another time
+  /// line, a new time line begins, whose revisions are above the note's.
+  std::optional<Note> note = {};
+  /// Called with a new note every few seconds, and when the engine closes.
+  std::function<void(const Note&)> keep_note = nullptr;
+  /// Called once if the engine has to be opened again; GetHealth has the reason. Must be quick and
+  /// must not call into the engine.
+  std::function<void()> stopped = nullptr;
 };
 
 class EtcdEngine : public Engine {
  public:
-  /// Connects, checks marker and prefix, loads where the store is. Refuses a prefix that holds
-  /// keys but no marker, naming some. `log` and `clock` must outlive it.
+  /// Connects, checks the marker and the prefix, and reads the store's current revision. Refuses a
+  /// prefix that has keys but no marker, and names some of the keys. `log` and `clock` must outlive
+  /// the engine.
   static base::Result<std::unique_ptr<EtcdEngine>> Open(const ClientOptions& client,
                                                         const EtcdOptions& options, SlotCodec slots,
                                                         base::Logger& log,
                                                         const base::Clock& clock);
 
-  /// The same on a client that is connected already; for tests that come between.
+  /// Does the same on a connected client, for tests that wrap the client.
   static base::Result<std::unique_ptr<EtcdEngine>> OpenOn(std::unique_ptr<Client> client,
                                                           const EtcdOptions& options,
                                                           SlotCodec slots, base::Logger& log,
                                                           const base::Clock& clock);
 
-  /// History up to here is gone, as far as this process knows.
+  /// Returns the revision up to which history has been deleted, as far as this process knows.
   virtual Revision Compacted() const = 0;
 };
 

@@ -28,7 +28,7 @@ Event ToEvent(const Layout& layout, const pb::Event& from, int delete_slot) {
   return event;
 }
 
-/// The events of one revision, appended in order; false when they cannot be told apart.
+/// Appends the events of one revision in order. Returns false if they cannot be told apart.
 bool DecodeRevision(const Layout& layout, const std::vector<const pb::Event*>& revision,
                     Decoded& decoded) {
   absl::flat_hash_set<std::string_view> seen;

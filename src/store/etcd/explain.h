@@ -1,9 +1,9 @@
-// What etcd's errors mean for the engine, and how to say them to a person. etcd tells them apart by
-// words; these are the same in 3.4, 3.5 and 3.6.
+// What etcd's errors mean for the engine, and how to word them for a person. etcd tells its errors
+// apart only by their text, which is the same in 3.4, 3.5 and 3.6.
 #pragma once
 
 #include "base/error.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
 
 namespace berth::store::etcd {
 
@@ -12,13 +12,15 @@ bool IsCompacted(const CallError& error);
 bool IsFuture(const CallError& error);
 bool IsNoSpace(const CallError& error);
 
-/// Nothing happened, and the same request may do soon: no connection, no leader, overload.
+/// Returns whether nothing happened and the same request may succeed soon: no connection, no
+/// leader, or overload.
 bool IsPassing(const CallError& error);
 
-/// For what comes, or is still under way, when the engine closes.
+/// Returns the error for requests that arrive, or are still in flight, when the engine closes.
 base::Error ClosingError();
 
-/// For whoever asked for a write that did not happen. Notes in the status what others should know.
+/// Returns the error for the caller of a write that did not happen. Records in the status what
+/// concerns other callers too.
 base::Error ExplainWrite(const CallError& error, const Context& context);
 
 }  // namespace berth::store::etcd

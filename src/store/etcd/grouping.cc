@@ -14,7 +14,7 @@ namespace pb = etcdserverpb;
 using Ops = google::protobuf::RepeatedPtrField<pb::RequestOp>;
 using Responses = google::protobuf::RepeatedPtrField<pb::ResponseOp>;
 
-/// Marker and fence: compared by every request, and read when that fails.
+/// The marker and the epoch key. Every request compares them, and reads them if the compare fails.
 constexpr int kEnvelopeCompares = 2;
 constexpr int kReceiptPuts = 1;
 
@@ -28,8 +28,8 @@ void AddCompare(std::string key, int64_t mod, pb::TxnRequest& txn) {
   compare.set_mod_revision(mod);
 }
 
-/// Without a revision: a Txn that reads at a fixed one makes members of etcd differ once that is
-/// compacted.
+/// Adds a read without a revision. If a Txn read at a fixed revision, the members of etcd would
+/// differ once that revision is compacted.
 void AddFailureRead(std::string key, pb::TxnRequest& txn) {
   txn.add_failure()->mutable_request_range()->set_key(std::move(key));
 }
@@ -44,9 +44,9 @@ void AddCompares(const KeyMap& keys, const Group::Member& member, pb::TxnRequest
 
 void AddEnvelope(const Envelope& envelope, pb::TxnRequest& txn) {
   AddCompare(envelope.marker_key, envelope.marker_mod, txn);
-  AddCompare(envelope.fence_key, envelope.fence_mod, txn);
+  AddCompare(envelope.epoch_key, envelope.epoch_mod, txn);
   AddFailureRead(envelope.marker_key, txn);
-  AddFailureRead(envelope.fence_key, txn);
+  AddFailureRead(envelope.epoch_key, txn);
   pb::PutRequest& receipt = *txn.add_success()->mutable_request_put();
   receipt.set_key(envelope.receipt_key);
   receipt.set_value(envelope.receipt);
@@ -56,8 +56,9 @@ void Move(Ops& from, int begin, int end, Ops& to) {
   for (int i = begin; i < end; ++i) *to.Add() = std::move(*from.Mutable(i));
 }
 
-/// How many writes go into a nested Txn so that all fit: 0 when they need none, nothing when they
-/// do not fit at all. `top` are the level's compares, `before` its other writes.
+/// Returns how many writes go into each nested Txn so that all fit. Returns 0 if no nesting is
+/// needed, and nullopt if they do not fit at all. `top` is the number of the level's compares,
+/// `before` that of its other writes.
 std::optional<size_t> SpreadOf(size_t top, size_t before, size_t writes, size_t max_ops) {
   if (std::max(top, before + writes) <= max_ops) return 0;
   for (size_t each = 1; each < max_ops; ++each) {
@@ -67,7 +68,7 @@ std::optional<size_t> SpreadOf(size_t top, size_t before, size_t writes, size_t 
   return std::nullopt;
 }
 
-/// What a read of the failure branch found; false when the response is no read.
+/// Stores the result of a read in the failure branch. Returns false if the response is not a read.
 bool ReadOne(const pb::ResponseOp& op, std::optional<pb::KeyValue>& found) {
   if (!op.has_response_range()) return false;
   const pb::RangeResponse& range = op.response_range();
@@ -75,7 +76,7 @@ bool ReadOne(const pb::ResponseOp& op, std::optional<pb::KeyValue>& found) {
   return true;
 }
 
-/// The outcomes of deletes, nested ones included, in order.
+/// Collects the results of deletes, nested ones included, in order.
 void CollectDeletes(const pb::ResponseOp& op, std::vector<bool>& deleted) {
   if (op.has_response_delete_range()) {
     deleted.push_back(op.response_delete_range().deleted() > 0);
@@ -86,8 +87,8 @@ void CollectDeletes(const pb::ResponseOp& op, std::vector<bool>& deleted) {
   }
 }
 
-/// A member's result from its responses, those from `first` on; false when they are not what was
-/// asked for.
+/// Makes a member's result from its responses, those from `first` on. Returns false if they do not
+/// match the request.
 bool UnpackMember(const Group::Member& member, bool succeeded, const Responses& responses,
                   int first, MemberResult& result) {
   result.succeeded = succeeded;
@@ -188,7 +189,7 @@ bool Group::Full() const {
          members_.size() + 1 + kReceiptPuts + std::max<size_t>(width_, 1) > layout_.max_txn_ops;
 }
 
-/// Adds the puts with the next slots; false when their revisions would not rise.
+/// Adds the puts with the next slots. Returns false if their revisions would not rise.
 bool Group::AddPuts(const Txn& txn, const TxnLeases& leases, Member& member, Ops& writes) {
   for (const Put& put : txn.puts) {
     pb::PutRequest& request = *writes.Add()->mutable_request_put();
@@ -229,8 +230,8 @@ Group::Added Group::Add(const Txn& txn, const Shape& shape, std::vector<int64_t>
   if (!rises || tail) next_slot_ = first_slot;
   if (!rises) {
     return Never(base::Reason::kBadRequest,
-                 "keys that are not API objects have fixed places behind the other puts of a "
-                 "transaction; they must come last and in the order of these places");
+                 "keys that are not API objects have fixed slots after the other puts of a "
+                 "transaction; they must come last and in the order of these slots");
   }
   if (tail) {
     if (tail_) return Added::kNoRoom;
@@ -248,7 +249,7 @@ Group::Added Group::Add(const Txn& txn, const Shape& shape, std::vector<int64_t>
   return Added::kYes;
 }
 
-/// Now that it is known which slots the others have, the tail gets its own.
+/// Assigns slots to the tail, now that the slots of the others are known.
 void Group::FinishTail() {
   if (!tail_) return;
   Member& member = members_[*tail_];
@@ -257,7 +258,7 @@ void Group::FinishTail() {
   AddPuts(*member.txn, tail_leases_, member, writes_[*tail_]);
 }
 
-/// The members as etcd is to run them.
+/// Returns the members in the order in which etcd must run them.
 std::vector<size_t> Group::Order() const {
   std::vector<size_t> order;
   for (size_t i = 0; i < members_.size(); ++i) {
@@ -301,11 +302,11 @@ Unpacked Group::Unpack(const pb::TxnResponse& response, const Envelope& envelope
   const size_t expected = alone ? 1 : members_.size() + kReceiptPuts;
   if (!response.succeeded()) {
     if (responses.size() < static_cast<int>(kEnvelopeCompares) ||
-        !ReadOne(responses[0], unpacked.marker) || !ReadOne(responses[1], unpacked.fence)) {
+        !ReadOne(responses[0], unpacked.marker) || !ReadOne(responses[1], unpacked.epoch)) {
       return unpacked;
     }
     if (!alone || !IsMod(unpacked.marker, envelope.marker_mod) ||
-        !IsMod(unpacked.fence, envelope.fence_mod)) {
+        !IsMod(unpacked.epoch, envelope.epoch_mod)) {
       unpacked.kind = Unpacked::Kind::kEnvelope;
       return unpacked;
     }

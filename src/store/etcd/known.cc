@@ -6,7 +6,7 @@
 namespace berth::store::etcd {
 namespace {
 
-/// SplitMix64's last step: every bit of the result depends on every bit of the input.
+/// The last step of SplitMix64: every bit of the result depends on every bit of the input.
 uint64_t Mix(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -23,7 +23,7 @@ KnownRevisions::KnownRevisions(size_t entries, uint64_t seed)
 uint64_t KnownRevisions::Fingerprint(std::string_view key, Revision revision) const {
   const uint64_t hash =
       Mix(Mix(std::hash<std::string_view>{}(key) ^ seed_) + static_cast<uint64_t>(revision.value));
-  return hash == 0 ? 1 : hash;  // 0 is an empty place.
+  return hash == 0 ? 1 : hash;  // 0 marks an empty place.
 }
 
 std::atomic<uint64_t>* KnownRevisions::Bucket(uint64_t fingerprint) const {
@@ -33,7 +33,7 @@ std::atomic<uint64_t>* KnownRevisions::Bucket(uint64_t fingerprint) const {
 void KnownRevisions::Note(std::string_view key, Revision revision) {
   const uint64_t fingerprint = Fingerprint(key, revision);
   std::atomic<uint64_t>* bucket = Bucket(fingerprint);
-  // Newest first: the oldest of the bucket falls out.
+  // The newest entry is first, and the oldest of the bucket is dropped.
   uint64_t moving = fingerprint;
   for (size_t way = 0; way < kWays; ++way) {
     moving = bucket[way].exchange(moving, std::memory_order_relaxed);

@@ -1,11 +1,12 @@
-// Which revisions are known to be those of which keys.
+// The revisions that are known to belong to particular keys.
 //
-// etcd can compare a key's mod_revision, but not the slot a caller's revision has on top of it. Two
-// keys written in the same etcd revision differ in the slot alone, so comparing mod_revisions is
-// exact only if the revision really was given to that key. The table remembers pairs of key and
-// revision this process has seen together. It may forget: a compare with a revision that is not
-// known is sent as one that cannot hold, its failure brings the key's present value, that makes the
-// revision known or the compare fail for good, and the transaction is sent again.
+// etcd can compare a key's mod_revision, but not the slot that a caller's revision has in addition.
+// Two keys written in the same etcd revision differ in the slot alone. So comparing mod_revisions
+// is exact only if the revision really was that key's. The table remembers pairs of key and
+// revision that this process has seen together. It may forget pairs. A compare with an unknown
+// revision is sent as one that always fails. Its failure returns the key's current value, which
+// either makes the revision known or makes the compare fail for good. Then the transaction is sent
+// again.
 //
 // Threads: any; without locks.
 #pragma once
@@ -22,7 +23,7 @@ namespace berth::store::etcd {
 
 class KnownRevisions {
  public:
-  /// Room for `entries` pairs, 8 bytes each; `seed` makes the hashes nobody's to predict.
+  /// Has room for `entries` pairs of 8 bytes each. `seed` makes the hashes unpredictable.
   KnownRevisions(size_t entries, uint64_t seed);
 
   void Note(std::string_view key, Revision revision);
@@ -35,7 +36,7 @@ class KnownRevisions {
   std::atomic<uint64_t>* Bucket(uint64_t fingerprint) const;
 
   const uint64_t seed_;
-  const size_t buckets_;  // A power of two.
+  const size_t buckets_;  // Always a power of two.
   const std::unique_ptr<std::atomic<uint64_t>[]> table_;
 };
 

@@ -17,10 +17,11 @@ constexpr seconds kMaxSlack{60};
 constexpr int kSlackPart = 20;  // 5 %.
 constexpr seconds kMaxLate{30};
 
-/// For the time between this look at the clock and the put in etcd.
+/// Margin for the time between reading the clock and the put in etcd.
 constexpr std::chrono::milliseconds kMargin{250};
 
-/// Every ttl that is in use has its own; callers that use very many get new ones.
+/// Every ttl in use has its own lease. If callers use more ttls than this, some get new leases
+/// earlier.
 constexpr size_t kMaxShared = 256;
 
 }  // namespace
@@ -28,9 +29,9 @@ constexpr size_t kMaxShared = 256;
 seconds Leases::Slack(seconds ttl) { return std::clamp(ttl / kSlackPart, kMinSlack, kMaxSlack); }
 
 seconds Leases::Left(int64_t granted, int64_t remaining) {
-  // ttl + ttl / 20 was granted: the slack is a 21st of that.
+  // The lease was granted for ttl + ttl / 20, so the slack is a 21st of it.
   const seconds slack = std::clamp(seconds(granted) / (kSlackPart + 1), kMinSlack, kMaxSlack);
-  // etcd rounds down, and says -1 when the end is reached.
+  // etcd rounds down, and reports -1 once the end is reached.
   return std::max(seconds(remaining) + seconds(1) - slack, seconds(1));
 }
 
@@ -95,7 +96,7 @@ void Leases::Granted(seconds ttl, base::SteadyTime asked, seconds granted,
       shared.lease = lease;
       shared.keys = 0;
     }
-    // A transaction has at most as many puts with a ttl as one lease takes (kMaxKeys), but many
+    // A transaction has at most as many puts with a ttl as one lease allows (kMaxKeys), but many
     // transactions may wait.
     auto next = shared.waiting.begin();
     while (next != shared.waiting.end() &&

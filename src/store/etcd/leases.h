@@ -1,6 +1,7 @@
-// Leases for keys that expire. Keys put within a short while with the same ttl share one, as etcd
-// is slow with very many leases: it is granted with a slack on top of the ttl and given out while
-// at least the ttl is left of it. So a key lives for its ttl and at most the slack longer.
+// Leases for keys that expire. etcd is slow with very many leases, so keys that are put within a
+// short time with the same ttl share one. A lease is granted for the ttl plus some slack, and is
+// used for further keys while at least the ttl is left. So a key lives for its ttl and at most the
+// slack longer.
 //
 // Threads: any. Callbacks come on the calling thread or on the client's.
 #pragma once
@@ -15,7 +16,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "store/etcd/await.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
 #include "store/etcd/grouping.h"
 
 namespace berth::store::etcd {
@@ -24,23 +25,23 @@ class Leases {
  public:
   using Given = std::function<void(CallResult<Lease>)>;
 
-  /// etcd deletes all keys of a lease in one revision, which has room for so many.
+  /// etcd deletes all keys of a lease in one revision, which has room for this many.
   static constexpr size_t kMaxKeys = 1000;
 
-  /// `context` must outlive it.
+  /// `context` must outlive the object.
   explicit Leases(const Context& context) : context_(context) {}
 
-  /// A lease of which at least `ttl` is left, for `keys` more keys.
+  /// Gets a lease that has at least `ttl` left, for `keys` more keys.
   void Get(std::chrono::seconds ttl, size_t keys, Given given);
 
-  /// Whether a key put with it now would live for its ttl.
+  /// Returns whether a key that is put with the lease now would live for its ttl.
   bool IsFresh(std::chrono::seconds ttl, const Lease& lease) const;
-  /// etcd does not know it: not to be given out again.
+  /// Drops the lease for `ttl`, because etcd does not know it.
   void Forget(std::chrono::seconds ttl);
 
-  /// What a lease granted for `ttl` has on top.
+  /// Returns how much longer than `ttl` a lease is granted for.
   static std::chrono::seconds Slack(std::chrono::seconds ttl);
-  /// What is left of a key's ttl, given what etcd says of its lease; at least a second.
+  /// Returns what is left of a key's ttl, given etcd's figures for its lease; at least one second.
   static std::chrono::seconds Left(int64_t granted, int64_t remaining);
 
  private:
@@ -63,7 +64,7 @@ class Leases {
   const Context& context_;
   mutable base::Mutex mutex_;
   std::map<std::chrono::seconds, Shared> shared_ GUARDED_BY(mutex_);
-  std::chrono::seconds late_ GUARDED_BY(mutex_){0};  // How late the last grant came.
+  std::chrono::seconds late_ GUARDED_BY(mutex_){0};  // Delay of the last grant.
 };
 
 }  // namespace berth::store::etcd

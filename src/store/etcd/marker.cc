@@ -16,9 +16,6 @@ constexpr std::string_view kMode = "exclusive";
 constexpr size_t kMaxText = 4096;
 constexpr size_t kShown = 100;
 
-/// Room for 2^50 etcd revisions above it.
-constexpr int64_t kMaxBase = int64_t{1} << 62;
-
 tl::unexpected<base::Error> Bad(std::string message) {
   return base::Fail(base::Reason::kInvalid, std::move(message));
 }
@@ -33,7 +30,7 @@ std::optional<int64_t> ParseBase(std::string_view text) {
   return value;
 }
 
-/// One line into the marker.
+/// Parses one line into the marker.
 base::Result<void> Take(std::string_view key, std::string_view value, Marker& marker) {
   if (key == "format") {
     if (value == kFormat) return {};

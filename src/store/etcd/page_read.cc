@@ -13,13 +13,14 @@ namespace {
 
 namespace pb = etcdserverpb;
 
-/// Keys of the first range of a page, before it is known how large values are; and of any.
+/// Number of keys in the first range of a page, when the size of values is not known, and in any
+/// range.
 constexpr size_t kFirstRange = 128;
 constexpr size_t kMaxRange = 2500;
 constexpr size_t kTtlsAtOnce = 32;
 
 KeyRange RangeOf(const KeyMap& keys, const ScanRequest& request) {
-  // Where nothing can be, etcd is asked for nothing: it still says what revision it is at.
+  // If the range is empty, etcd is asked for no keys. It still reports its revision.
   KeyRange nothing = keys.All();
   nothing.end = nothing.begin + '\0';
   return keys.Within(request.prefix, request.after).value_or(nothing);
@@ -54,7 +55,7 @@ void PageRead::Next() {
   request.set_key(range_.begin);
   request.set_range_end(range_.end);
   request.set_revision(revision_);
-  // One more than asked for tells whether there is more.
+  // One more than requested shows whether there are more.
   const size_t want = request_.limit + 1 - page_.entries.size();
   request.set_limit(static_cast<int64_t>(std::min(want, at_once_)));
   const int64_t seen = context_.status.Seen();
@@ -108,7 +109,7 @@ void PageRead::Add(const pb::KeyValue& kv) {
   Append(std::move(entry), kv.lease());
 }
 
-/// The overlay's keys that come before `key`; all that are left when that is null.
+/// Appends the overlay's keys that come before `key`, or all that are left if `key` is null.
 void PageRead::AddOverlayBefore(const std::string* key) {
   while (!overlay_.empty() && !Enough()) {
     const auto first = overlay_.begin();
@@ -143,7 +144,7 @@ void PageRead::AskTtls() {
     std::sort(to_ask_.begin(), to_ask_.end());
     to_ask_.erase(std::unique(to_ask_.begin(), to_ask_.end()), to_ask_.end());
     std::erase(to_ask_, 0);
-    asked_ = 1;  // This function itself, so that nothing finishes before all have been started.
+    asked_ = 1;  // Counts this function, so that nothing finishes before all calls have started.
   }
   for (size_t i = 0; i < kTtlsAtOnce; ++i) AskNextTtl();
   TakeTtl(0, {});

@@ -1,4 +1,4 @@
-// One page of a prefix being read, range by range.
+// The read of one page of a prefix, range by range.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -14,22 +14,23 @@
 
 #include "base/mutex.h"
 #include "store/etcd/await.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
 #include "store/types.h"
 
 namespace berth::store::etcd {
 
-/// Keys that are to be seen otherwise than etcd has them: an entry, or gone.
+/// Keys whose state differs from what etcd returns: an entry, or nullopt for a key that does not
+/// exist.
 using Overlay = std::map<std::string, std::optional<Entry>>;
 
-/// How etcd's refusal of a read at a revision is said. `compacted` is what is known of it.
+/// Explains why etcd refused a read at a revision. `compacted` is the last compaction known.
 base::Error ExplainRead(const CallError& error, const Context& context, Revision at,
                         Revision compacted);
 
 class PageRead : public std::enable_shared_from_this<PageRead> {
  public:
-  /// Reads at the etcd revision `revision` (0: now) with the overlay on top, and says that it is
-  /// the state at `request.at`. `context` must outlive it.
+  /// Reads at the etcd revision `revision` (0 means the current one), applies the overlay, and
+  /// reports the page as the state at `request.at`. `context` must outlive the object.
   PageRead(const Context& context, ScanRequest request, int64_t revision, Overlay overlay,
            Revision compacted, Done<ScanPage> done);
 
@@ -57,12 +58,13 @@ class PageRead : public std::enable_shared_from_this<PageRead> {
   KeyRange range_;
   Overlay overlay_;
   ScanPage page_;
-  std::vector<int64_t> leases_;  // Of each entry, 0 for none.
+  std::vector<int64_t> leases_;  // Lease of each entry, or 0.
   size_t bytes_ = 0;
-  bool cut_ = false;  // The page has its bytes; the last entry belongs to the next.
+  /// The page has reached its size limit; the last entry belongs to the next page.
+  bool cut_ = false;
   size_t at_once_;
 
-  base::Mutex mutex_;  // For the ttls, which are asked for several at a time.
+  base::Mutex mutex_;  // For the ttls, several of which are requested at a time.
   std::vector<int64_t> to_ask_ GUARDED_BY(mutex_);
   size_t asked_ GUARDED_BY(mutex_) = 0;
   absl::flat_hash_map<int64_t, std::chrono::seconds> ttls_ GUARDED_BY(mutex_);

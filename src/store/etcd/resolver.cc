@@ -15,10 +15,10 @@ namespace pb = etcdserverpb;
 
 using State = absl::flat_hash_map<std::string, std::optional<pb::KeyValue>>;
 
-/// Keys of one read; well below what any etcd takes.
+/// Number of keys per read; well below the limit of any etcd.
 constexpr size_t kReadAtOnce = 64;
 
-/// Every key whose state before the Txn decides what it did.
+/// Returns every key whose state before the Txn decides what the Txn did.
 std::vector<std::string> KeysOf(const KeyMap& keys, const Group& group) {
   std::vector<std::string> all;
   for (const Group::Member& member : group.Members()) {
@@ -36,7 +36,7 @@ MemberResult Evaluate(const KeyMap& keys, const Group::Member& member, bool alon
   for (size_t i = 0; i < member.mods.size(); ++i) {
     const auto& current = before.at(keys.ToEtcd(member.txn->compares[i].key));
     result.compared.push_back(current);
-    // Alone, the receipt is in the branch of its own compares: they held.
+    // A member that is alone has its receipt in the branch of its own compares, so they held.
     if (!alone && ModOf(current) != member.mods[i]) result.succeeded = false;
   }
   for (const std::string& key : member.txn->deletes) {
@@ -47,7 +47,8 @@ MemberResult Evaluate(const KeyMap& keys, const Group::Member& member, bool alon
 
 enum class Read : uint8_t { kDone, kCompacted, kStopped };
 
-/// The keys as they were at the revision. Repeats what fails for another reason than compaction.
+/// Reads the keys as they were at the revision. Repeats reads that fail, unless the revision was
+/// compacted.
 Read ReadAt(const Context& context, const std::vector<std::string>& keys, int64_t revision,
             const std::function<void()>& meanwhile, State& state) {
   Backoff backoff;
@@ -95,8 +96,8 @@ std::optional<Verdict> Resolver::Find(const Group& group, const Envelope& envelo
     if (reply && *reply) {
       if ((*reply)->kvs_size() == 0) {
         return Unknown(
-            "it cannot be known any more whether the write happened: this process was taken for "
-            "dead and its receipts were removed from etcd; read what is there");
+            "it can no longer be known whether the write happened: this process was taken for "
+            "dead and its receipts were removed from etcd; read the current state");
       }
       const pb::KeyValue& receipt = (*reply)->kvs(0);
       if (receipt.value() != envelope.receipt) {
@@ -124,8 +125,8 @@ std::optional<Verdict> Resolver::Reconstruct(const Group& group, int64_t mod,
       return std::nullopt;
     case Read::kCompacted:
       return Unknown(
-          "it cannot be known any more whether the write happened: etcd's history was compacted "
-          "before it could be read; read what is there");
+          "it can no longer be known whether the write happened: etcd's history was compacted "
+          "before it could be read; read the current state");
     case Read::kDone:
       break;
   }

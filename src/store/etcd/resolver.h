@@ -1,12 +1,13 @@
-// Finds out what became of an etcd Txn whose reply is lost, once the fence has made sure that
-// nothing can become of it any more (fence.h).
+// Resolves the outcome of an etcd Txn whose reply was lost, once a new epoch has made sure that the
+// Txn can no longer take effect (epoch.h).
 //
-// The lane's receipt is the Txn's own: it committed, at the receipt's mod_revision. What its
-// members did then follows from the state before that revision, on which etcd evaluated their
-// compares. An older receipt: it did not commit and never will. No receipt at all: somebody took
-// this process for dead and tidied up; then it cannot be known.
+// If the lane's receipt is the Txn's own, the Txn committed at the receipt's mod_revision. The
+// results of its members follow from the state before that revision, on which etcd evaluated their
+// compares. If the receipt is an older one, the Txn did not commit and never will. If there is no
+// receipt at all, another process took this one for dead and deleted its receipts. Then the outcome
+// cannot be known.
 //
-// Waits, so it is called on the committer's thread only.
+// Blocks, so only the committer's thread calls it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
 #include "store/etcd/grouping.h"
 
 namespace berth::store::etcd {
@@ -25,18 +26,18 @@ struct Verdict {
   enum class Kind : uint8_t { kNotCommitted, kCommitted, kUnknown };
 
   Kind kind = Kind::kUnknown;
-  int64_t mod = 0;                    // kCommitted.
-  std::vector<MemberResult> members;  // kCommitted.
-  base::Error error;                  // kUnknown.
+  int64_t mod = 0;                    // If kCommitted.
+  std::vector<MemberResult> members;  // If kCommitted.
+  base::Error error;                  // If kUnknown.
 };
 
 class Resolver {
  public:
-  /// `context` must outlive it.
+  /// `context` must outlive the object.
   explicit Resolver(const Context& context) : context_(context) {}
 
-  /// Asks until etcd has answered, calling `meanwhile` between attempts; nothing when the engine is
-  /// closing.
+  /// Asks until etcd has answered, and calls `meanwhile` between attempts. Returns nullopt if the
+  /// engine is closing.
   std::optional<Verdict> Find(const Group& group, const Envelope& envelope,
                               const std::function<void()>& meanwhile) const;
 

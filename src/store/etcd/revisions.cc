@@ -11,16 +11,16 @@ Revision Revisions::At(int64_t mod, int slot) const {
   return {base_.value + (mod << kSlotBits | slot)};
 }
 
-Place Revisions::Of(Revision revision) const {
+EventPosition Revisions::Of(Revision revision) const {
   const int64_t own = revision.value - base_.value;
   if (own < (int64_t{1} << kSlotBits)) return {};
   return {.mod = own >> kSlotBits, .slot = static_cast<int>(own & kHeadSlot)};
 }
 
 int64_t Revisions::FirstAfter(Revision after) const {
-  const Place place = Of(after);
-  if (place.mod == 0) return 1;
-  return place.slot == kHeadSlot ? place.mod + 1 : place.mod;
+  const EventPosition position = Of(after);
+  if (position.mod == 0) return 1;
+  return position.slot == kHeadSlot ? position.mod + 1 : position.mod;
 }
 
 int64_t Revisions::LastWithin(Revision upto) const { return FirstAfter(upto) - 1; }
@@ -58,7 +58,7 @@ std::optional<KeyRange> KeyMap::Within(std::string_view prefix, std::string_view
     return std::nullopt;
   }
   if (after.starts_with(kPrefix)) {
-    // The next key in the order of bytes is the same one with a NUL behind it.
+    // The next key in byte order is the same key followed by a NUL.
     range.begin = std::max(range.begin, ToEtcd(after) + '\0');
   } else if (after > kPrefix) {
     return std::nullopt;

@@ -1,12 +1,13 @@
-// The two pure mappings between what callers see and what etcd holds.
+// The two pure mappings between what callers see and what etcd stores.
 //
-// Revisions: base + (etcd's mod_revision << 12 | slot). Slots 0 to 2047 are puts, 2048 to 4094 the
-// deletes of a revision in the order of its events; 4095 is nobody's and stands for "all of that
-// revision". The base is the marker's, so that revisions go on rising where a store was restored
-// or moved here. A caller's revision of a put names a key's etcd revision and one slot in it; a key
-// is written once per etcd revision, so (key, mod_revision) has exactly one slot for ever.
+// Revisions are base + (etcd's mod_revision << 12 | slot). Slots 0 to 2047 are puts. Slots 2048 to
+// 4094 are the deletes of a revision in the order of its events. Slot 4095 belongs to no event and
+// stands for "all of that revision". The base is in the marker, so that revisions keep rising after
+// a store was restored or moved here. A caller's revision of a put names a key's etcd revision and
+// one slot in it. A key is written once per etcd revision, so (key, mod_revision) has exactly one
+// slot for ever.
 //
-// Keys: callers name /registry/...; in etcd the first part is --etcd-prefix.
+// Callers name keys /registry/...; in etcd the first part is --etcd-prefix.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ namespace berth::store::etcd {
 inline constexpr int kSlotBits = 12;
 inline constexpr int kHeadSlot = (1 << kSlotBits) - 1;
 
-/// A revision as etcd would say it.
-struct Place {
+/// The position of an event: the mod_revision of its etcd Txn, and its slot in that Txn.
+struct EventPosition {
   int64_t mod = 0;
   int slot = 0;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const EventPosition&) const = default;
 };
 
 class Revisions {
@@ -35,15 +36,16 @@ class Revisions {
 
   Revision Base() const { return base_; }
   Revision At(int64_t mod, int slot) const;
-  /// All of an etcd revision: no event has a higher revision in it.
+  /// Returns the revision for all of an etcd revision: no event of it has a higher one.
   Revision Head(int64_t mod) const { return At(mod, kHeadSlot); }
 
-  /// mod 0 for what lies before the store's first revision.
-  Place Of(Revision revision) const;
+  /// Splits a revision. Returns mod 0 if it is before the store's first revision.
+  EventPosition Of(Revision revision) const;
 
-  /// The first etcd revision that may hold events after `after`.
+  /// Returns the first etcd revision that may have events after `after`.
   int64_t FirstAfter(Revision after) const;
-  /// The etcd revision to compact at so that everything after `upto` stays: 0 for none.
+  /// Returns the etcd revision to compact at so that everything after `upto` is kept, or 0 if
+  /// nothing may be compacted.
   int64_t LastWithin(Revision upto) const;
 
  private:
@@ -58,25 +60,25 @@ struct KeyRange {
 
 class KeyMap {
  public:
-  /// `prefix` without a slash at the end: "/registry".
+  /// `prefix` has no trailing slash: "/registry".
   explicit KeyMap(std::string_view prefix);
 
-  /// Whether a caller's key has a place in etcd.
+  /// Returns whether a caller's key can be stored in etcd.
   static bool Covers(std::string_view key);
   std::string ToEtcd(std::string_view key) const;
   std::string ToCaller(std::string_view etcd_key) const;
 
-  /// Everything of the store.
+  /// Returns the range of all the store's keys.
   KeyRange All() const;
-  /// What a caller's prefix names, behind the key `after` unless that is empty; nothing when that
-  /// is nothing.
+  /// Returns the range of a caller's prefix, starting after the key `after` unless that is empty.
+  /// Returns nullopt if the range is empty.
   std::optional<KeyRange> Within(std::string_view prefix, std::string_view after) const;
 
  private:
-  std::string root_;  // With the slash.
+  std::string root_;  // With the trailing slash.
 };
 
-/// The first key behind all that begin with `prefix`, as etcd wants it.
+/// Returns the first key after all keys that begin with `prefix`, in the form that etcd expects.
 std::string PrefixEnd(std::string prefix);
 
 }  // namespace berth::store::etcd

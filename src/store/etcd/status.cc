@@ -18,7 +18,7 @@ void Status::Fine(Area area) {
   base::MutexLock lock(mutex_);
   std::string& current = trouble_[static_cast<size_t>(area)];
   if (current.empty()) return;
-  log_.Info("etcd is well again", {{"was", current}});
+  log_.Info("etcd is healthy again", {{"was", current}});
   current.clear();
 }
 
@@ -28,11 +28,14 @@ bool Status::InTrouble(Area area) const {
 }
 
 void Status::Stop(std::string why, bool reads) {
-  base::MutexLock lock(mutex_);
-  reads_stopped_ = reads_stopped_ || reads;
-  if (!stopped_.empty()) return;
-  log_.Error("writes have stopped", {{"why", why}});
-  stopped_ = std::move(why);
+  {
+    base::MutexLock lock(mutex_);
+    reads_stopped_ = reads_stopped_ || reads;
+    if (!stopped_.empty()) return;
+    log_.Error("the store has stopped", {{"why", why}});
+    stopped_ = std::move(why);
+  }
+  if (on_stop_) on_stop_();
 }
 
 std::optional<base::Error> Status::WriteStop() const {
@@ -52,6 +55,11 @@ int64_t Status::Seen() const {
   return seen_;
 }
 
+void Status::Saw(int64_t revision) {
+  base::MutexLock lock(mutex_);
+  seen_ = std::max(seen_, revision);
+}
+
 bool Status::Check(const etcdserverpb::ResponseHeader& header, int64_t seen_before) {
   std::string why;
   {
@@ -61,12 +69,12 @@ bool Status::Check(const etcdserverpb::ResponseHeader& header, int64_t seen_befo
     if (header.cluster_id() != cluster_) {
       why = fmt::format(
           "etcd answers as cluster {:x}, but this process was started with cluster {:x}: another "
-          "etcd has taken its place. Restart Berth to work with it",
+          "etcd has taken its place, and the store must be opened again",
           header.cluster_id(), cluster_);
     } else if (header.revision() < seen_before) {
       why = fmt::format(
           "etcd is at revision {}, but has been at {} before: it was restored from a backup or "
-          "lost what it had acknowledged. Restart Berth to go on from its present state",
+          "lost what it had acknowledged, and the store must be opened again",
           header.revision(), seen_before);
     } else {
       return !reads_stopped_;

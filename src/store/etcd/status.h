@@ -1,5 +1,6 @@
-// How the engine is: what is in trouble now, whether writes have stopped for good, and whether
-// etcd's revision has ever gone back. Every part of the engine reports here; GetHealth reads it.
+// The state of the engine: what is in trouble now, whether it has stopped until it is opened again,
+// and whether etcd's revision has ever gone back. Every part of the engine reports here; GetHealth
+// reads it.
 //
 // Threads: any.
 #pragma once
@@ -7,8 +8,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -20,29 +23,35 @@ namespace berth::store::etcd {
 
 class Status {
  public:
-  /// What can be in trouble, each on its own.
-  enum class Area : uint8_t { kWrites, kUnknown, kReach, kFeed, kCount };
+  /// The areas that can be in trouble, each on its own.
+  enum class Area : uint8_t { kWrites, kUnknown, kReach, kFeed, kMarker, kCount };
 
-  /// `log` must outlive it.
-  explicit Status(base::Logger& log) : log_(log) {}
+  /// `log` must outlive the object. `stopped` is called once, when the engine stops. It must be
+  /// quick and must not call into the engine.
+  explicit Status(base::Logger& log, std::function<void()> stopped = nullptr)
+      : log_(log), on_stop_(std::move(stopped)) {}
 
-  /// The sentence stays until Fine. A change for better or worse is logged once.
+  /// Sets the sentence, which stays until Fine is called. Each change to trouble or back is logged
+  /// once.
   void Trouble(Area area, std::string sentence);
   void Fine(Area area);
   bool InTrouble(Area area) const;
 
-  /// Writes stop until the engine is opened anew; the first reason stays. With `reads` they stop
-  /// as well.
+  /// Stops writes until the engine is opened again; the first reason is kept. If `reads` is true,
+  /// reads stop as well.
   void Stop(std::string why, bool reads);
-  /// What to answer instead of writing (or of reading), if anything.
+  /// Return the error for a write (or a read) if it has been stopped, else nullopt.
   std::optional<base::Error> WriteStop() const;
   std::optional<base::Error> ReadStop() const;
 
-  /// The highest revision a linearizable reply has had. Read it before sending...
+  /// Returns the highest revision that a linearizable reply has had. Callers read it before they
+  /// send...
   int64_t Seen() const;
-  /// ...and check the reply with it: a lower one, or one of another cluster, means that etcd was
-  /// put back to an older state. Then everything stops, and it is false.
+  /// ...and check the reply with it. A lower revision, or a reply from another cluster, means that
+  /// etcd was restored to an older state. Then everything stops, and the result is false.
   bool Check(const etcdserverpb::ResponseHeader& header, int64_t seen_before);
+  /// Raises Seen to the revision of an event.
+  void Saw(int64_t revision);
 
   Health Get() const;
 
@@ -50,6 +59,7 @@ class Status {
   static constexpr size_t kAreas = static_cast<size_t>(Area::kCount);
 
   base::Logger& log_;
+  const std::function<void()> on_stop_;
   mutable base::Mutex mutex_;
   std::array<std::string, kAreas> trouble_ GUARDED_BY(mutex_);
   std::string stopped_ GUARDED_BY(mutex_);

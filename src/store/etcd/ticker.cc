@@ -7,9 +7,11 @@ namespace berth::store::etcd {
 
 namespace pb = etcdserverpb;
 
-pb::TxnRequest TickRequest(const Layout& layout) {
+pb::TxnRequest TickRequest(const Context& context) {
   pb::TxnRequest request;
-  request.add_success()->mutable_request_put()->set_key(layout.keys.ToEtcd(kTickKey));
+  pb::PutRequest& put = *request.add_success()->mutable_request_put();
+  put.set_key(context.layout.keys.ToEtcd(kTickKey));
+  put.set_value(context.time_line.Stamp());
   return request;
 }
 
@@ -32,7 +34,7 @@ void Ticker::Send() {
     return;
   }
   const int64_t seen = context_.status.Seen();
-  context_.client.Txn(TickRequest(context_.layout), [this, seen](CallResult<pb::TxnResponse> r) {
+  context_.client.Txn(TickRequest(context_), [this, seen](CallResult<pb::TxnResponse> r) {
     if (r && context_.status.Check(r->header(), seen)) {
       context_.status.Fine(Status::Area::kWrites);
     }

@@ -1,5 +1,5 @@
-// Puts the tick key, so that the watch on the prefix passes the present revision though nothing may
-// happen in it. etcd's own progress notifications overtake events on servers in use today.
+// Puts the tick key, so that the watch on the prefix passes the current revision even if nothing
+// else is written. etcd's own progress notifications overtake events on servers in use today.
 //
 // Threads: any.
 #pragma once
@@ -7,16 +7,17 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "store/etcd/context.h"
+#include "store/etcd/etcd_context.h"
 
 namespace berth::store::etcd {
 
 class Ticker {
  public:
-  /// `context` must outlive it, and the client must be gone before it is.
+  /// `context` must outlive the ticker. The client must be destroyed before the ticker.
   explicit Ticker(const Context& context);
 
-  /// One put begins after this call; callers that come while one is under way share the next.
+  /// Makes sure that one put begins after this call. Callers that come while a put is in flight
+  /// share the next one.
   void Request();
 
  private:
@@ -29,7 +30,7 @@ class Ticker {
   bool again_ GUARDED_BY(mutex_) = false;
 };
 
-/// The put of the tick key alone.
-etcdserverpb::TxnRequest TickRequest(const Layout& layout);
+/// Returns a request that only puts the tick key, with a value of its own.
+etcdserverpb::TxnRequest TickRequest(const Context& context);
 
 }  // namespace berth::store::etcd

@@ -16,7 +16,8 @@
 #include <memory>
 #include <utility>
 
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
+#include "store/etcd/tls_owned.h"
 
 namespace berth::store::etcd::wire {
 namespace {
@@ -25,27 +26,15 @@ using base::Fail;
 using base::Reason;
 using base::Result;
 
-struct Deleter {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* cert) const { X509_free(cert); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-template <typename T>
-using Owned = std::unique_ptr<T, Deleter>;
-
-Owned<BIO> Reader(const std::string& pem) {
-  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
+TlsOwned<X509> ParseCertificate(const std::string& pem) {
+  return TlsOwned<X509>(PEM_read_bio_X509(PemReader(pem).get(), nullptr, nullptr, nullptr));
 }
 
-Owned<X509> ParseCertificate(const std::string& pem) {
-  return Owned<X509>(PEM_read_bio_X509(Reader(pem).get(), nullptr, nullptr, nullptr));
-}
-
-Owned<EVP_PKEY> ParseKey(const std::string& pem) {
-  // Without this OpenSSL would ask for a passphrase on the terminal.
+TlsOwned<EVP_PKEY> ParseKey(const std::string& pem) {
+  // Without this, OpenSSL would ask for a passphrase on the terminal.
   const auto no_passphrase = [](char*, int, int, void*) { return -1; };
-  return Owned<EVP_PKEY>(
-      PEM_read_bio_PrivateKey(Reader(pem).get(), nullptr, no_passphrase, nullptr));
+  return TlsOwned<EVP_PKEY>(
+      PEM_read_bio_PrivateKey(PemReader(pem).get(), nullptr, no_passphrase, nullptr));
 }
 
 std::string TimeText(const ASN1_TIME* time) {
@@ -73,12 +62,12 @@ Result<std::string> ReadFile(const std::string& what, const std::string& path) {
 }
 
 Result<void> CheckPair(const TlsFiles& files, base::WallTime now) {
-  const Owned<X509> cert = ParseCertificate(files.cert);
+  const TlsOwned<X509> cert = ParseCertificate(files.cert);
   if (!cert) {
     return Fail(Reason::kInvalid,
                 fmt::format("client certificate {} holds no PEM certificate", files.cert_file));
   }
-  const Owned<EVP_PKEY> key = ParseKey(files.key);
+  const TlsOwned<EVP_PKEY> key = ParseKey(files.key);
   if (!key) {
     return Fail(
         Reason::kInvalid,
@@ -125,7 +114,9 @@ Result<TlsFiles> ReadTlsFiles(const ClientOptions& options, base::WallTime now) 
   if (!files.cert_file.empty()) {
     if (auto fine = CheckPair(files, now); !fine) return tl::unexpected(fine.error());
   }
-  ERR_clear_error();  // What did not parse left traces that would confuse gRPC's use of OpenSSL.
+  // Failed parsing leaves entries in OpenSSL's error queue that would confuse gRPC's use of
+  // OpenSSL.
+  ERR_clear_error();
   return files;
 }
 
@@ -140,7 +131,7 @@ std::string WhyNotValid(const X509& cert, base::WallTime now) {
 }
 
 std::string WhyOwnNotValid(const TlsFiles& files, base::WallTime now) {
-  const Owned<X509> own = files.cert.empty() ? nullptr : ParseCertificate(files.cert);
+  const TlsOwned<X509> own = files.cert.empty() ? nullptr : ParseCertificate(files.cert);
   const std::string why = own ? WhyNotValid(*own, now) : std::string();
   return why.empty() ? why : fmt::format("client certificate {} {}", files.cert_file, why);
 }

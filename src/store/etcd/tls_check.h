@@ -1,5 +1,5 @@
-// The certificate files a client is given, checked before they are used, so that what is wrong with
-// them is said in words. gRPC says no more than that a handshake failed.
+// Checks the certificate files of a client before they are used, so that the errors say what is
+// wrong. gRPC says no more than that a handshake failed.
 //
 // Threads: every function may be called from any thread.
 #pragma once
@@ -17,24 +17,27 @@ struct ClientOptions;
 
 namespace berth::store::etcd::wire {
 
-/// Names of files and what is in them.
+/// Names of files and their contents.
 struct TlsFiles {
   std::string ca_file;
   std::string cert_file;
   std::string key_file;
-  std::string ca;    // Empty: the system's authorities.
-  std::string cert;  // Empty: no certificate of our own.
+  std::string ca;    // Empty means the system's authorities.
+  std::string cert;  // Empty means that the client has no certificate.
   std::string key;
 };
 
-/// Reads what the options name. Fails when a file cannot be read, is not what it should be, when
-/// the key does not belong to the certificate, or when the certificate is not valid at `now`.
+/// Reads the files that the options name. Fails if a file cannot be read or has the wrong kind of
+/// contents, if the key does not belong to the certificate, or if the certificate is not valid at
+/// `now`.
 base::Result<TlsFiles> ReadTlsFiles(const ClientOptions& options, base::WallTime now);
 
-/// "expired on 2026-11-14 07:56:14 UTC" or "is not valid before ..."; empty: it is valid at `now`.
+/// Returns "expired on 2026-11-14 07:56:14 UTC" or "is not valid before ...", or an empty text if
+/// the certificate is valid at `now`.
 std::string WhyNotValid(const X509& cert, base::WallTime now);
 
-/// The same of our own certificate, with its file's name; empty also when there is none.
+/// Does the same for the client's own certificate and adds its file name. Returns an empty text if
+/// the client has no certificate.
 std::string WhyOwnNotValid(const TlsFiles& files, base::WallTime now);
 
 }  // namespace berth::store::etcd::wire

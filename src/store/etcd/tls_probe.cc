@@ -22,27 +22,18 @@
 #include <string_view>
 #include <utility>
 
+#include "store/etcd/tls_owned.h"
+
 namespace berth::store::etcd::wire {
 namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-struct Deleter {
+struct AddressesDeleter {
   void operator()(addrinfo* list) const { freeaddrinfo(list); }
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-  void operator()(SSL* ssl) const { SSL_free(ssl); }
-  void operator()(SSL_CTX* context) const { SSL_CTX_free(context); }
-  void operator()(X509* cert) const { X509_free(cert); }
 };
-template <typename T>
-using Owned = std::unique_ptr<T, Deleter>;
 
-Owned<BIO> Reader(const std::string& pem) {
-  return Owned<BIO>(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-}
-
-/// OpenSSL writes to sockets in a way that raises SIGPIPE when the other side has gone.
+/// Blocks SIGPIPE. OpenSSL writes to sockets in a way that raises it if the peer has closed.
 class NoSigpipe {
  public:
   NoSigpipe() {
@@ -63,7 +54,7 @@ class NoSigpipe {
   sigset_t before_{};
 };
 
-/// A connection, or why there is none.
+/// A connection, or the reason why there is no connection.
 class Socket {
  public:
   Socket(const EndpointUrl& url, Deadline deadline);
@@ -73,11 +64,11 @@ class Socket {
 
   int Fd() const { return fd_; }
   const Finding& Failure() const { return failure_; }
-  /// False when the time is over.
-  bool Wait(short events) const;  // NOLINT(google-runtime-int): as poll has it.
+  /// Waits for events on the socket. Returns false if the deadline passes.
+  bool Wait(short events) const;  // NOLINT(google-runtime-int): the type that poll uses.
 
  private:
-  /// 0 or an errno.
+  /// Returns 0 or an errno.
   int Connect(const addrinfo& address);
   void Close() {
     if (fd_ >= 0) close(fd_);
@@ -99,7 +90,7 @@ Socket::Socket(const EndpointUrl& url, Deadline deadline) : deadline_(deadline) 
     failure_.text = fmt::format("its host is unknown ({})", gai_strerror(error));
     return;
   }
-  const Owned<addrinfo> owned(list);
+  const std::unique_ptr<addrinfo, AddressesDeleter> owned(list);
   int error = 0;
   for (const addrinfo* address = list; address != nullptr; address = address->ai_next) {
     error = Connect(*address);
@@ -143,11 +134,11 @@ std::string NameText(const X509_NAME* name) {
   return Bounded(text.data());
 }
 
-/// The first thing that was wrong with the chain the server showed.
+/// The first fault in the certificate chain that the server showed.
 struct ChainFault {
   int error = X509_V_OK;
   int depth = 0;
-  Owned<X509> cert;
+  TlsOwned<X509> cert;
 };
 
 int NoteFault(int fine, X509_STORE_CTX* store) {
@@ -162,7 +153,7 @@ int NoteFault(int fine, X509_STORE_CTX* store) {
     if (cert != nullptr) X509_up_ref(cert);
     fault->cert.reset(cert);
   }
-  return 1;  // Go on: the handshake is only made to learn from it.
+  return 1;  // Continue: the purpose of the handshake is only to learn from it.
 }
 
 std::string ChainText(const ChainFault& fault, const EndpointUrl& url, const TlsFiles& files,
@@ -188,33 +179,33 @@ std::string ChainText(const ChainFault& fault, const EndpointUrl& url, const Tls
                          files.ca_file.empty() ? "the system's list" : files.ca_file);
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
-      return fmt::format("its certificate ({}) is not made out for {}", subject, url.host);
+      return fmt::format("its certificate ({}) is not valid for {}", subject, url.host);
     default:
       return fmt::format("{} ({}): {}", whose, subject, X509_verify_cert_error_string(fault.error));
   }
 }
 
-/// One TLS handshake and, as servers judge our certificate only after it, a look at what follows.
+/// One TLS handshake and the first bytes after it, because servers judge our certificate only then.
 class Handshake {
  public:
   Handshake(const EndpointUrl& url, const TlsFiles& files, const Socket& socket);
 
-  /// Whether the other side speaks TLS at all.
+  /// Returns whether the peer speaks TLS at all.
   bool IsTls() const { return tls_; }
   const ChainFault& Fault() const { return fault_; }
-  /// The alert the server sent, -1 when none.
+  /// Returns the alert that the server sent, or -1.
   int Alert() const { return alert_; }
 
  private:
   void TrustAndShow(const TlsFiles& files);
   void ExpectHost(const std::string& host);
-  /// Repeats a call that is waiting for the network; its result.
+  /// Repeats a call that waits for the network. Returns its result.
   template <typename Call>
   int Drive(Call call);
 
   const Socket& socket_;
-  Owned<SSL_CTX> context_;
-  Owned<SSL> ssl_;
+  TlsOwned<SSL_CTX> context_;
+  TlsOwned<SSL> ssl_;
   ChainFault fault_;
   bool tls_ = false;
   int alert_ = -1;
@@ -234,7 +225,7 @@ Handshake::Handshake(const EndpointUrl& url, const TlsFiles& files, const Socket
   if (Drive([&] { return SSL_connect(ssl_.get()); }) == 1) {
     tls_ = true;
     char byte = 0;
-    Drive([&] { return SSL_read(ssl_.get(), &byte, 1); });  // Settings, or an alert.
+    Drive([&] { return SSL_read(ssl_.get(), &byte, 1); });  // HTTP/2 settings, or an alert.
   }
   constexpr int kFirstAlert = SSL_AD_REASON_OFFSET;
   const int reason = ERR_GET_REASON(ERR_peek_last_error());
@@ -246,20 +237,20 @@ void Handshake::TrustAndShow(const TlsFiles& files) {
   if (files.ca.empty()) {
     SSL_CTX_set_default_verify_paths(context_.get());
   } else {
-    const Owned<BIO> pem = Reader(files.ca);
-    while (const Owned<X509> cert{PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
+    const TlsOwned<BIO> pem = PemReader(files.ca);
+    while (const TlsOwned<X509> cert{PEM_read_bio_X509(pem.get(), nullptr, nullptr, nullptr)}) {
       X509_STORE_add_cert(SSL_CTX_get_cert_store(context_.get()), cert.get());
     }
   }
   if (files.cert.empty()) return;
-  const Owned<BIO> chain = Reader(files.cert);
-  const Owned<X509> own(PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr));
+  const TlsOwned<BIO> chain = PemReader(files.cert);
+  const TlsOwned<X509> own(PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr));
   SSL_CTX_use_certificate(context_.get(), own.get());
   while (X509* next = PEM_read_bio_X509(chain.get(), nullptr, nullptr, nullptr)) {
-    SSL_CTX_add_extra_chain_cert(context_.get(), next);  // Owns it from now on.
+    SSL_CTX_add_extra_chain_cert(context_.get(), next);  // Takes ownership.
   }
-  const Owned<EVP_PKEY> key(
-      PEM_read_bio_PrivateKey(Reader(files.key).get(), nullptr, nullptr, nullptr));
+  const TlsOwned<EVP_PKEY> key(
+      PEM_read_bio_PrivateKey(PemReader(files.key).get(), nullptr, nullptr, nullptr));
   SSL_CTX_use_PrivateKey(context_.get(), key.get());
 }
 
@@ -294,7 +285,7 @@ bool AnswersPlainHttp(const EndpointUrl& url, Deadline deadline) {
 std::string AlertText(int alert, const TlsFiles& files) {
   if (files.cert.empty() &&
       (alert == SSL_AD_BAD_CERTIFICATE || alert == TLS13_AD_CERTIFICATE_REQUIRED)) {
-    return "it wants a client certificate";
+    return "it requires a client certificate";
   }
   const std::string_view words = SSL_alert_desc_string_long(alert);
   if (files.cert.empty()) return fmt::format("it ends the TLS handshake ({})", words);

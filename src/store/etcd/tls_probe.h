@@ -1,4 +1,4 @@
-// Why an endpoint cannot be reached, found out by connecting to it the way a client would: gRPC
+// Determines why an endpoint cannot be reached, by connecting to it the way a client would. gRPC
 // itself says no more than that a handshake failed.
 //
 // Threads: may be called from any thread; waits for the network.
@@ -14,8 +14,9 @@
 namespace berth::store::etcd::wire {
 
 struct Finding {
-  std::string text;       // "nothing listens there (connection refused)"; empty: nothing is wrong.
-  bool hopeless = false;  // Waiting does not help: somebody must change something.
+  /// "nothing listens there (connection refused)"; empty if nothing is wrong.
+  std::string text;
+  bool hopeless = false;  // Waiting does not help: a person must change something.
 };
 
 Finding WhyUnreachable(const EndpointUrl& url, const TlsFiles& files,

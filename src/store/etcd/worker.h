@@ -1,4 +1,4 @@
-// One thread that does what it is given, in order.
+// One thread that runs the tasks it is given, in order.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  /// Does it later on the worker's thread; now on this one when the worker has ended.
+  /// Runs the task later on the worker's thread, or now on this thread if the worker has ended.
   void Post(std::function<void()> task) {
     {
       base::MutexLock lock(mutex_);
@@ -30,7 +30,7 @@ class Worker {
     task();
   }
 
-  /// Does what is left and ends.
+  /// Runs the remaining tasks and ends the thread.
   void End() {
     {
       base::MutexLock lock(mutex_);
@@ -59,7 +59,7 @@ class Worker {
   base::CondVar wake_;
   std::deque<std::function<void()>> tasks_ GUARDED_BY(mutex_);
   bool ended_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // Last: it uses the others.
+  std::thread thread_;  // Declared last because it uses the others.
 };
 
 }  // namespace berth::store::etcd

@@ -15,11 +15,13 @@
 #include <system_error>
 #include <thread>
 
-#include "store/rocks/fd.h"
+#include "base/fd.h"
 
 namespace berth::store::rocks {
 
 namespace {
+
+using base::Fd;
 
 constexpr std::string_view kHolder = "holder";
 constexpr size_t kMaxCommand = 300;
@@ -29,7 +31,7 @@ std::string ErrnoText(int error) {
   return std::error_code(error, std::generic_category()).message();
 }
 
-/// What a person must mend when `doing` something with the directory failed.
+/// Returns the error when `doing` something with the directory failed, with advice for people.
 tl::unexpected<base::Error> FailUse(const std::string& directory, std::string_view doing,
                                     int error) {
   using base::Reason;
@@ -57,7 +59,7 @@ tl::unexpected<base::Error> FailUse(const std::string& directory, std::string_vi
   }
 }
 
-/// Up to `max` bytes from the beginning; empty when it cannot be read.
+/// Reads up to `max` bytes. Returns what it could read, which may be nothing.
 std::string ReadSome(int fd, size_t max) {
   std::string text(max, '\0');
   size_t done = 0;
@@ -71,7 +73,7 @@ std::string ReadSome(int fd, size_t max) {
   return text;
 }
 
-/// Whatever it held, it can be shown on a terminal and stays on one line.
+/// Replaces bytes that a terminal cannot show on one line.
 std::string Printable(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
@@ -79,7 +81,7 @@ std::string Printable(std::string text) {
   return text;
 }
 
-/// The command line of this process, words separated by spaces.
+/// Returns the command line of this process, with spaces between the words.
 std::string OwnCommand() {
   const Fd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
   std::string text = file.Get() < 0 ? "" : ReadSome(file.Get(), kMaxCommand);
@@ -90,15 +92,16 @@ std::string OwnCommand() {
   return text.empty() ? "berth" : Printable(std::move(text));
 }
 
-/// "pid 1234 (berth serve --data-dir /var/lib/berth), since 2026-11-15T04:35:00Z"
+/// Returns "pid 1234 (berth serve --data-dir /var/lib/berth), since 2026-11-15T04:35:00Z" and a
+/// newline.
 std::string HolderText(const base::Clock& clock) {
   const std::string now = base::FormatRfc3339Millis(clock.Now());
   return fmt::format("pid {} ({}), since {}Z\n", getpid(), OwnCommand(),
                      now.substr(0, now.rfind('.')));
 }
 
-/// Who holds the directory, in words for the one who wants it as well, or nothing when the text is
-/// not (yet) what HolderText writes.
+/// Returns a description of the process that holds the directory, for messages. Returns an empty
+/// string if the text is not, or not yet, what HolderText returns.
 std::string DescribeHolder(std::string text) {
   const size_t end = text.find('\n');
   if (!text.starts_with("pid ") || end == std::string::npos) return "";
@@ -114,7 +117,7 @@ std::string DescribeHolder(std::string text) {
 
 tl::unexpected<base::Error> FailHeld(const std::string& directory, int fd) {
   std::string who;
-  // It locks first and writes its name right after: give it a moment.
+  // The other process locks the file first and writes its name right after, so this waits a moment.
   for (int i = 0; i < 20 && who.empty(); ++i) {
     if (i > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (lseek(fd, 0, SEEK_SET) == 0) who = DescribeHolder(ReadSome(fd, kMaxHolderText));
@@ -125,10 +128,10 @@ tl::unexpected<base::Error> FailHeld(const std::string& directory, int fd) {
                                 directory, who.empty() ? "another process" : who));
 }
 
-/// The directory's entry in its parent must survive as well as what is put into it.
+/// Syncs the parent, so that a new directory survives a crash as its contents do.
 void SyncParent(const std::string& parent) {
   const Fd file(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A parent that may be passed but not read cannot be synced; the directory is usable all the
+  // A parent that may be entered but not read cannot be synced. The directory is usable all the
   // same.
   if (file.Get() >= 0) static_cast<void>(fsync(file.Get()));
 }
@@ -149,7 +152,7 @@ base::Result<void> MakeDirectory(const std::string& directory) {
   }
   if (error == ENOENT) {
     return base::Fail(base::Reason::kNotFound,
-                      fmt::format("cannot make {}: the directory it should be in does not exist; "
+                      fmt::format("cannot make {}: its parent directory does not exist; "
                                   "make that first",
                                   directory));
   }
@@ -181,7 +184,7 @@ base::Result<std::unique_ptr<DirLock>> DirLock::Take(const std::string& director
     if (errno == EWOULDBLOCK) return FailHeld(directory, file.Get());
     return FailUse(directory, fmt::format("lock {}", path), errno);
   }
-  // The lock is what counts; the text may be lost to a full disk, which must stay readable.
+  // Only the lock counts. On a full disk the text may get lost, but the store must stay readable.
   const std::string text = HolderText(clock);
   static_cast<void>(pwrite(file.Get(), text.data(), text.size(), 0));
   static_cast<void>(ftruncate(file.Get(), static_cast<off_t>(text.size())));
@@ -191,9 +194,18 @@ base::Result<std::unique_ptr<DirLock>> DirLock::Take(const std::string& director
 base::Result<uint64_t> FreeBytes(const std::string& directory) {
   struct statvfs status{};
   if (statvfs(directory.c_str(), &status) != 0) {
-    return FailUse(directory, fmt::format("ask for the free space of {}", directory), errno);
+    return FailUse(directory, fmt::format("read the free space of {}", directory), errno);
   }
   return static_cast<uint64_t>(status.f_bavail) * status.f_frsize;
+}
+
+std::string FolderTime(const base::Clock& clock) {
+  std::string text;
+  for (const char c : base::FormatRfc3339Millis(clock.Now())) {
+    if (c == '.') break;
+    if (c != '-' && c != ':') text.push_back(c);
+  }
+  return text + "Z";
 }
 
 }  // namespace berth::store::rocks

@@ -1,9 +1,9 @@
-// A data directory belongs to one process at a time. The lock is the kernel's (flock on the file
-// `holder`), so it ends with the process; the file's text says who holds it and is of no account
-// without the lock.
+// The lock of a data directory, which belongs to one process at a time. The lock is the kernel's
+// (flock on the file `holder`), so it ends with the process. The file's text names the process that
+// holds the lock. It means nothing without the lock.
 //
-// Threads: everything here may be called from any thread; a second Take in the same process fails
-// like one in another.
+// Threads: every function may be called from any thread. A second Take in the same process fails
+// like one in another process.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,21 @@ namespace berth::store::rocks {
 
 class DirLock {
  public:
-  /// Lets go of the directory.
+  /// Releases the directory.
   virtual ~DirLock() = default;
 
-  /// Makes the directory if it is missing (mode 0700), then locks it. When somebody else has it:
-  /// kConflict, naming directory, pid, command and since when. No permission, not a directory,
-  /// no parent, read-only file system, no space: says so and what to do.
+  /// Creates the directory if it is missing (mode 0700), then locks it. Fails with kConflict if
+  /// another process has the lock. The message then names the directory, and the pid, the command
+  /// and the start time of that process. Other failures (no permission, not a directory, no parent,
+  /// read-only file system, no space) come with a message that says what to do.
   static base::Result<std::unique_ptr<DirLock>> Take(const std::string& directory,
                                                      const base::Clock& clock);
 };
 
-/// Free bytes of the file system `directory` lies on, for an unprivileged writer.
+/// Returns the free bytes of the file system of `directory`, for an unprivileged writer.
 base::Result<uint64_t> FreeBytes(const std::string& directory);
+
+/// Returns the current time for the name of a folder: "20261115T043500Z".
+std::string FolderTime(const base::Clock& clock);
 
 }  // namespace berth::store::rocks

@@ -4,19 +4,25 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "base/temp_dir.h"
@@ -29,7 +35,7 @@ using base::Reason;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// Runs `body` in a process of its own and returns what it returned.
+/// Runs `body` in a process of its own and returns its result.
 std::string InChild(const std::function<std::string()>& body) {
   std::array<int, 2> pipe_ends{};
   EXPECT_EQ(pipe(pipe_ends.data()), 0);
@@ -53,9 +59,49 @@ std::string InChild(const std::function<std::string()>& body) {
   return text;
 }
 
+constexpr std::string_view kCannot = "no file system can be mounted here: ";
+
+/// Makes this process root in a user namespace of its own, where it may mount file systems. Returns
+/// whether that is allowed here.
+bool BecomeRootOfNamespace() {
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  std::ofstream("/proc/self/uid_map") << fmt::format("0 {} 1", user);
+  std::ofstream("/proc/self/setgroups") << "deny";  // The kernel requires this for the next line.
+  std::ofstream("/proc/self/gid_map") << fmt::format("0 {} 1", group);
+  return true;
+}
+
+/// Makes a new tmpfs the working directory of this process. Returns "", or kCannot and the reason.
+/// The tmpfs is not attached to any directory. So no other process sees it, it ends with the
+/// process, and this also works where the root directory is not a mount point.
+std::string EnterTmpfs(const char* size, unsigned attributes) {
+  const auto failed = [](std::string_view call) {
+    return fmt::format("{}{}: {}", kCannot, call, std::strerror(errno));
+  };
+  if (geteuid() != 0 && !BecomeRootOfNamespace()) return failed("unshare");
+  const int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+  if (context < 0) return failed("fsopen");
+  if (fsconfig(context, FSCONFIG_SET_STRING, "size", size, 0) != 0 ||
+      fsconfig(context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) {
+    return failed("fsconfig");
+  }
+  const int mounted = fsmount(context, FSMOUNT_CLOEXEC, attributes);
+  if (mounted < 0) return failed("fsmount");
+  return fchdir(mounted) == 0 ? "" : failed("fchdir");
+}
+
+/// Drops every capability of this process, so that mode bits apply to root too.
+bool DropCapabilities() {
+  __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> none{};
+  return syscall(SYS_capset, &header, none.data()) == 0;
+}
+
 class DataDir : public ::testing::Test {
  protected:
-  /// Empty when it could be taken.
+  /// Returns the message of a failed Take. Returns an empty string if Take succeeds.
   std::string TakeError(const std::string& directory) const {
     const auto lock = DirLock::Take(directory, clock_);
     return lock.has_value() ? "" : lock.error().message;
@@ -111,7 +157,7 @@ TEST_F(DataDir, TheSameProcessCannotTakeItTwice) {
 TEST_F(DataDir, AHolderThatDiedIsNoObstacle) {
   const std::string said = InChild([this] {
     auto lock = DirLock::Take(directory_, clock_);
-    std::ignore = lock->release();  // It dies holding it.
+    std::ignore = lock->release();  // The process exits while it holds the lock.
     return std::string("died");
   });
   ASSERT_EQ(said, "died");
@@ -155,9 +201,9 @@ TEST_F(DataDir, APathThatIsAFile) {
 }
 
 TEST_F(DataDir, AMissingParentIsNotMade) {
-  EXPECT_EQ(TakeError(directory_ + "/below"),
-            "cannot make " + directory_ +
-                "/below: the directory it should be in does not exist; make that first");
+  EXPECT_EQ(
+      TakeError(directory_ + "/below"),
+      "cannot make " + directory_ + "/below: its parent directory does not exist; make that first");
   EXPECT_EQ(DirLock::Take(directory_ + "/below", clock_).error().reason, Reason::kNotFound);
 }
 
@@ -169,13 +215,12 @@ TEST_F(DataDir, TrailingSlashesAndDotsDoNotMatter) {
 
 TEST_F(DataDir, NoPermission) {
   ASSERT_EQ(mkdir(directory_.c_str(), 0500), 0);
-  ASSERT_EQ(chmod(root_.c_str(), 0755), 0);
+  ASSERT_EQ(chmod(root_.c_str(), 0500), 0);
   const std::string said = InChild([this]() -> std::string {
-    // Mode bits do not bind root, who becomes somebody else for this.
-    if (geteuid() == 0 && seteuid(65534) != 0) return "cannot";
+    if (!DropCapabilities()) return "capabilities cannot be dropped";
     return TakeError(directory_) + "\n" + TakeError(root_ + "/new");
   });
-  if (said == "cannot") GTEST_SKIP() << "root here cannot become another user";
+  ASSERT_EQ(chmod(root_.c_str(), 0700), 0);  // So that it can be removed.
   EXPECT_THAT(said, StartsWith("no permission to write " + directory_ + "/holder (user id "));
   EXPECT_THAT(said,
               HasSubstr("): run as the user it belongs to, change its owner or choose another "
@@ -184,39 +229,27 @@ TEST_F(DataDir, NoPermission) {
 }
 
 TEST_F(DataDir, AReadOnlyFileSystem) {
-  ASSERT_EQ(mkdir(directory_.c_str(), 0700), 0);
   const std::string said = InChild([this]() -> std::string {
-    // A mount that nobody else sees and that ends with this process.
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", directory_.c_str(), "tmpfs", MS_RDONLY, nullptr) != 0) {
-      return "cannot";
-    }
-    return TakeError(directory_) + "\n" + TakeError(directory_ + "/new");
+    if (std::string why = EnterTmpfs("64k", MOUNT_ATTR_RDONLY); !why.empty()) return why;
+    return TakeError(".") + "\n" + TakeError("./new");
   });
-  if (said == "cannot") GTEST_SKIP() << "mounting needs root";
-  const std::string rest = directory_ +
-                           " is on a read-only file system; make that writable or choose another "
-                           "directory";
-  EXPECT_THAT(said, StartsWith("cannot write " + directory_ + "/holder: " + rest));
-  EXPECT_THAT(said,
-              HasSubstr("\ncannot make " + directory_ + "/new: " + directory_ + "/new is on"));
+  if (said.starts_with(kCannot)) GTEST_SKIP() << said;
+  EXPECT_EQ(said,
+            "cannot write ./holder: . is on a read-only file system; make that writable or choose "
+            "another directory\n"
+            "cannot make ./new: ./new is on a read-only file system; make that writable or choose "
+            "another directory");
 }
 
 TEST_F(DataDir, AFullDiskCanStillBeLocked) {
-  ASSERT_EQ(mkdir(directory_.c_str(), 0700), 0);
   const std::string said = InChild([this]() -> std::string {
-    if (unshare(CLONE_NEWNS) != 0 ||
-        mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        mount("none", directory_.c_str(), "tmpfs", 0, "size=64k") != 0) {
-      return "cannot";
-    }
-    std::ofstream fill(directory_ + "/fill");
+    if (std::string why = EnterTmpfs("64k", 0); !why.empty()) return why;
+    std::ofstream fill("fill");
     while (fill.write("0123456789abcdef", 16).flush()) continue;
-    const auto free = FreeBytes(directory_);
-    return fmt::format("{}/{}", free.value_or(1), TakeError(directory_));
+    const auto free = FreeBytes(".");
+    return fmt::format("{}/{}", free.value_or(1), TakeError("."));
   });
-  if (said == "cannot") GTEST_SKIP() << "mounting needs root";
+  if (said.starts_with(kCannot)) GTEST_SKIP() << said;
   EXPECT_EQ(said, "0/");
 }
 

@@ -15,15 +15,16 @@
 #include <utility>
 #include <vector>
 
-#include "store/rocks/layout.h"
+#include "store/rocks/data_dir.h"
 #include "store/rocks/log_check.h"
+#include "store/rocks/rocks_layout.h"
 
 namespace berth::store::rocks {
 namespace {
 
 using base::Reason;
 
-/// RocksDB's own words, where they matter, go into our log; it makes no files for them.
+/// Writes RocksDB's warnings and errors into Berth's log. RocksDB makes no log files of its own.
 class InfoLog final : public rocksdb::Logger {
  public:
   explicit InfoLog(base::Logger& log)
@@ -38,7 +39,7 @@ class InfoLog final : public rocksdb::Logger {
     const int length = std::vsnprintf(text.data(), text.size(), format, arguments);
     if (length > 0) log_.Warn("rocksdb", {{"says", std::string_view(text.data())}});
   }
-  void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // Of no level.
+  void Logv(const char* /*format*/, va_list /*arguments*/) override {}  // Without a level.
 
  private:
   base::Logger& log_;
@@ -54,7 +55,8 @@ class Listener final : public rocksdb::EventListener {
     if (report_) report_(*status);
   }
 
-  /// The engine reopens the database instead, since it must find out what is on the disk.
+  /// Turns off RocksDB's own recovery. The engine reopens the database instead, since it must learn
+  /// what is on the disk.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*status*/,
                             bool* auto_recovery) override {
     *auto_recovery = false;
@@ -73,7 +75,8 @@ rocksdb::DBOptions MakeDbOptions(const DatabaseOptions& options, OpenMode mode, 
   db.listeners.push_back(std::make_shared<Listener>(options.on_background_error));
   db.max_bgerror_resume_count = 0;
   db.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  // Else the seldom written families would keep logs, and their replay, waiting for ages.
+  // Without this limit, families that are seldom written would keep old logs alive for a very long
+  // time, and all of them would be replayed on opening.
   db.max_total_wal_size = options.write_buffer_bytes * 4;
   db.max_background_jobs = 2;
   db.allow_concurrent_memtable_write = false;  // One thread writes.
@@ -92,16 +95,18 @@ rocksdb::ColumnFamilyOptions MakeFamilyOptions(size_t write_buffer_bytes,
   family.write_buffer_size = write_buffer_bytes;
   family.max_write_buffer_number = 3;
   family.level_compaction_dynamic_level_bytes = true;
-  // The upper levels are rewritten soon; the bottom holds nearly all and is worth the work.
+  // The upper levels are rewritten soon. The bottom level holds nearly all data and is worth
+  // compressing.
   family.compression = rocksdb::kNoCompression;
   family.bottommost_compression = rocksdb::kLZ4Compression;
   return family;
 }
 
-/// Rows that are deleted are passed by every scan until they are compacted away. In a family that
-/// is scanned all the time that is done at once. Not in that of the data, where half of what is
-/// written where Services come and go are deletes: each file of them would be merged at once with
-/// all that lies below it, and a store of a million objects would do little else.
+/// Makes RocksDB compact files with many deletes at once. Every scan passes deleted rows until they
+/// are compacted, so this is for families that are scanned all the time. It is not for the family
+/// of the data: where Services are created and deleted all the time, half of its writes are
+/// deletes. Each file of them would be merged at once with all data below it, and a store of a
+/// million objects would do little else.
 rocksdb::ColumnFamilyOptions CompactedSoon(rocksdb::ColumnFamilyOptions family) {
   family.table_properties_collector_factories.push_back(
       rocksdb::NewCompactOnDeletionCollectorFactory(/*sliding_window_size=*/1000,
@@ -110,13 +115,13 @@ rocksdb::ColumnFamilyOptions CompactedSoon(rocksdb::ColumnFamilyOptions family) 
 }
 
 std::vector<rocksdb::ColumnFamilyDescriptor> MakeFamilies(const DatabaseOptions& options) {
-  rocksdb::BlockBasedTableOptions walked;  // Row by row.
+  rocksdb::BlockBasedTableOptions walked;  // For families that are read row by row.
   walked.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
   rocksdb::BlockBasedTableOptions looked_up = walked;
   looked_up.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   const auto small = CompactedSoon(MakeFamilyOptions(size_t{1} << 20, walked));
-  // The log grows by a quarter of what the data do, or less: so both are flushed as often, and
-  // neither keeps RocksDB's own logs waiting.
+  // The log grows by a quarter of what the data do, or less. With a quarter of the buffer both are
+  // flushed equally often, and neither keeps RocksDB's own logs alive.
   return {{rocksdb::kDefaultColumnFamilyName, small},
           {std::string(kDataFamily), MakeFamilyOptions(options.write_buffer_bytes, looked_up)},
           {std::string(kLogFamily),
@@ -124,17 +129,8 @@ std::vector<rocksdb::ColumnFamilyDescriptor> MakeFamilies(const DatabaseOptions&
           {std::string(kExpiryFamily), small}};
 }
 
-/// "20261115T043500Z", for the name of a folder.
-std::string FolderTime(const base::Clock& clock) {
-  std::string text;
-  for (const char c : base::FormatRfc3339Millis(clock.Now())) {
-    if (c == '.') break;
-    if (c != '-' && c != ':') text.push_back(c);
-  }
-  return text + "Z";
-}
-
-/// Cuts off a torn tail; false when it is left where it is. Fails on damage.
+/// Cuts off a torn tail. Returns false if there is a torn tail and `mode` is read-only, so that it
+/// stays. Fails on damage.
 base::Result<bool> CheckTail(const std::string& directory, OpenMode mode, base::Logger& log,
                              const base::Clock& clock) {
   auto bad = CheckLogs(directory);
@@ -215,7 +211,7 @@ base::Error DatabaseError(std::string_view doing, const std::string& directory,
             .message = fmt::format("cannot {} the store in {}: no space left on its disk ({})",
                                    doing, directory, text)};
   }
-  // A file that is missing is named in the text as well.
+  // A missing file is damage as well; RocksDB's text names it.
   if (status.IsCorruption() || status.IsPathNotFound()) {
     return {.reason = Reason::kInternalError,
             .message =
@@ -232,7 +228,7 @@ base::Result<std::unique_ptr<Database>> Database::Open(const DatabaseOptions& op
   if (!whole) return tl::unexpected(whole.error());
 
   rocksdb::DBOptions db_options = MakeDbOptions(options, mode, log);
-  // Stops at the torn end, which the other mode would not get past.
+  // This mode stops at the torn end. The other mode would fail there.
   if (!*whole) db_options.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   const auto families = MakeFamilies(options);
   std::unique_ptr<Database> database(new Database());
@@ -252,14 +248,14 @@ Database::~Database() {
   for (rocksdb::ColumnFamilyHandle* handle : handles_) {
     static_cast<void>(db_->DestroyColumnFamilyHandle(handle));
   }
-  // What it might say has been said by the write that failed; there is nothing to be done now.
+  // The write that failed has reported any error already, and nothing can be done here.
   static_cast<void>(db_->Close());
   delete db_;
 }
 
 rocksdb::Status Database::RewriteAll() {
   const std::vector<rocksdb::ColumnFamilyHandle*> all(handles_.begin(), handles_.end());
-  // Opening has flushed what logs held; this is for what opening may have left in memory.
+  // Opening has flushed the contents of the logs. This flushes what it may have left in memory.
   const rocksdb::Status flushed = db_->Flush(rocksdb::FlushOptions(), all);
   return flushed.ok() ? db_->SyncWAL() : flushed;
 }

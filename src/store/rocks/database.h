@@ -1,11 +1,11 @@
 // RocksDB as the engine uses it: its settings, its four column families, and opening it in a
-// directory that may hold nothing yet, something foreign, or a damaged store.
+// directory that may be empty, or hold foreign files or a damaged store.
 //
-// Damage: before RocksDB reads a log, log_check does, since RocksDB passes over some kinds of it in
-// silence. A torn tail is cut off (a copy stays); anything worse is refused.
+// Damage: log_check reads a log before RocksDB does, because RocksDB silently skips some kinds of
+// damage. A torn tail is cut off and a copy of it is kept. Anything worse is refused.
 //
-// Threads: an open Database may be used from any thread, as RocksDB may; it must not be destroyed
-// while somebody uses it (database_gate.h sees to that).
+// Threads: an open Database may be used from any thread, as RocksDB may. It must not be destroyed
+// while a thread uses it (database_gate.h takes care of that).
 #pragma once
 
 #include <rocksdb/db.h>
@@ -29,16 +29,16 @@ struct DatabaseOptions {
   std::string directory;
   size_t cache_bytes = 0;
   size_t write_buffer_bytes = 0;
-  rocksdb::Env* env = nullptr;  // Null: the operating system's.
-  /// RocksDB failed in the background and takes no writes any more. Called on its threads, while
-  /// it holds locks: must do no more than note it.
+  rocksdb::Env* env = nullptr;  // Null means the operating system's.
+  /// Called when RocksDB has failed in the background and takes no more writes. It is called on
+  /// RocksDB's threads while they hold locks, so it must only note the error.
   std::function<void(const rocksdb::Status&)> on_background_error;
 };
 
 enum class OpenMode : uint8_t {
-  kCreate,    // Makes what is missing.
-  kExisting,  // A directory without a store is an error.
-  kReadOnly,  // Likewise, and changes nothing.
+  kCreate,    // Creates the store if it is missing.
+  kExisting,  // Fails if the directory has no store.
+  kReadOnly,  // Fails if the directory has no store, and changes nothing.
 };
 
 enum class Family : uint8_t { kNotes, kData, kLog, kExpiry };
@@ -46,7 +46,8 @@ inline constexpr size_t kFamilies = 4;
 
 class Database {
  public:
-  /// The caller holds the directory's lock. `log` must outlive the database.
+  /// Opens the database. The caller must hold the directory's lock. `log` must outlive the
+  /// database.
   static base::Result<std::unique_ptr<Database>> Open(const DatabaseOptions& options, OpenMode mode,
                                                       base::Logger& log, const base::Clock& clock);
   ~Database();
@@ -58,8 +59,8 @@ class Database {
     return handles_[static_cast<size_t>(family)];
   }
 
-  /// Makes sure that all that was read from logs when this was opened stands in new files that are
-  /// synced: after a failed sync a log may be readable and yet not be on the disk.
+  /// Makes sure that everything that opening read from logs is in new, synced files. After a failed
+  /// sync a log may be readable although it is not on the disk.
   rocksdb::Status RewriteAll();
 
  private:
@@ -69,19 +70,20 @@ class Database {
   std::array<rocksdb::ColumnFamilyHandle*, kFamilies> handles_{};
 };
 
-/// Whether `directory` holds a store. An error when it holds something else, or a store that has
-/// lost its beginning.
+/// Returns whether `directory` holds a store. Fails if it holds something else, or a store without
+/// its file CURRENT.
 base::Result<bool> HoldsStore(const std::string& directory);
 
-/// What a person is told when RocksDB fails at `doing` ("read", "write to"): damage comes with what
-/// to do about it.
+/// Returns the error for people when RocksDB fails at `doing` ("read", "write to"). For damage the
+/// message says what to do about it.
 base::Error DatabaseError(std::string_view doing, const std::string& directory,
                           const rocksdb::Status& status);
 
-/// The end of a message about a damaged log.
+/// The advice at the end of a message about a damaged log.
 inline constexpr std::string_view kDamageAdvice =
     "restore a snapshot (berth snapshot restore) or give up what follows (berth salvage)";
-/// Of one about any other file: there is no saying what it held.
+/// The advice for any other damaged file. Salvage cannot help there, since it is not known what the
+/// file held.
 inline constexpr std::string_view kTableAdvice = "restore a snapshot (berth snapshot restore)";
 
 }  // namespace berth::store::rocks

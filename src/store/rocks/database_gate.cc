@@ -27,7 +27,7 @@ void DatabaseGate::Close() {
   while (loans_ > 0) changed_.Wait(mutex_);
   old = std::move(database_);
   lock.Unlock();
-  old.reset();  // Slow, and readers may queue up meanwhile.
+  old.reset();  // This is slow, so it runs without the lock. Readers wait in Borrow meanwhile.
   lock.Lock();
   closing_ = false;
 }

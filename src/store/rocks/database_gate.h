@@ -1,8 +1,8 @@
-// The database that is open at the moment, lent out to readers; it can be taken away and replaced
-// under them. Readers that come while there is none wait for the next one.
+// The database that is open at present. Readers borrow it, and it can be closed and replaced while
+// there are readers. A reader that comes while no database is open waits for the next one.
 //
-// Threads: Borrow from any thread, but a thread that holds a loan must not wait for Close. Open,
-// Close and Fail from one thread at a time.
+// Threads: Borrow may be called from any thread, but a thread that holds a loan must not wait for
+// Close. Open, Close and Fail may be called from one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace berth::store::rocks {
 
 class DatabaseGate {
  public:
-  /// Keeps the database from being closed. Short: a page, not a session.
+  /// Keeps the database from being closed. A loan must be short: a page, not a session.
   class Loan {
    public:
     Loan(DatabaseGate& gate, Database& database) : gate_(&gate), database_(&database) {}
@@ -41,20 +41,21 @@ class DatabaseGate {
 
   explicit DatabaseGate(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
-  /// An error when there is no database and none to be expected soon.
+  /// Returns the open database. Waits while one is being opened. Returns an error if no database is
+  /// open and none is expected soon.
   base::Result<Loan> Borrow();
 
   /// Waits until no loan is left, then closes the database.
   void Close();
   void Open(std::unique_ptr<Database> database);
-  /// There is none for now: whoever asks gets this error. Until the next Open.
+  /// Makes every Borrow fail with this error until the next Open.
   void Fail(base::Error error);
 
-  /// For good: waits until nobody is inside, then closes the database. Whoever waits for one, or
-  /// asks later, gets this error.
+  /// Closes the database for good, after all loans have ended. Readers that wait in Borrow or call
+  /// it later get this error.
   void Shut(base::Error error);
 
-  /// For the thread that opens and closes.
+  /// Returns the database. Only for the thread that opens and closes it.
   Database& Get() NO_THREAD_SAFETY_ANALYSIS { return *database_; }
 
  private:

@@ -23,7 +23,7 @@ uint64_t DiskGuard::Look() {
   base::MutexLock lock(mutex_);
   if (!looked_ || now - *looked_ >= kLookEvery) {
     looked_ = now;
-    // A disk that cannot be asked is not a full one; what is wrong with it the next write will say.
+    // An error here does not mean that the disk is full. The next write will report what is wrong.
     free_ = free_bytes_(directory_).value_or(UINT64_MAX);
   }
   return free_;

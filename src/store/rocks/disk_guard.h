@@ -1,5 +1,6 @@
-// Keeps the last bit of a disk free: writes are refused before it is full, so that reads, flushes
-// and compactions have room to go on. Looks at the disk at most ten times a second.
+// Keeps a reserve of a disk free. Writes are refused before the disk is full, so that reads,
+// flushes and compactions have room to go on. The guard looks at the disk at most ten times a
+// second.
 //
 // Threads: every function may be called from any thread.
 #pragma once
@@ -22,11 +23,11 @@ class DiskGuard {
 
   DiskGuard(std::string directory, uint64_t min_free, FreeBytes free_bytes);
 
-  /// Why writes are refused at present, or nothing.
+  /// Returns why writes are refused at present. Returns nullopt if they are not.
   std::optional<base::Error> Refusal();
 
-  /// Whether there is no room even for the small writes that give up history, which is what frees
-  /// space in the end.
+  /// Returns whether there is no room even for the small writes that give up history. Those are let
+  /// through longer because they free space in the end.
   bool IsExhausted();
 
  private:

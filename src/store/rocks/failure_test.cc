@@ -1,4 +1,4 @@
-// What the engine does when writing fails: a sync, a full disk, files that cannot be made.
+// What the engine does when writing fails: failed syncs, a full disk, files that cannot be created.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "store/rocks/rocks_testing.h"
+#include "store/rocks/testing/rocks_testing.h"
 
 namespace berth::store::rocks {
 namespace {
@@ -19,8 +19,8 @@ class FailureTest : public RocksTest {
  protected:
   FailureTest() {
     UseFaults();
-    seams_.housekeeping =
-        std::chrono::hours(1);  // Its writes would meet the faults meant for ours.
+    // Writes of the housekeeper would hit the faults that are meant for the writes of the tests.
+    seams_.housekeeping = std::chrono::hours(1);
   }
 
   bool IsWritable() { return engine().GetHealth().writable; }
@@ -31,7 +31,7 @@ TEST_F(FailureTest, AFailedSyncWhoseBytesAreThereCommits) {
   const int tables = faults_.tables_synced;
   faults_.log_syncs = 1;
   const TxnReply reply = Write("/a", "2");
-  // The bytes were readable, but only a new file that is synced makes them durable.
+  // The bytes are readable, but only a new, synced file makes them durable.
   EXPECT_EQ(reply.outcome, Outcome::kCommitted) << reply.error.message;
   EXPECT_GT(faults_.tables_synced, tables);
   EXPECT_EQ(Get("/a"), "2");
@@ -60,7 +60,7 @@ TEST_F(FailureTest, AFailedSyncWhoseBytesAreLostIsRefused) {
 }
 
 TEST_F(FailureTest, EveryOneOfAGroupIsSettled) {
-  // Many at once, of which some conflict with others, while syncs fail now and then.
+  // Many transactions run at once, some of them conflict, and syncs fail now and then.
   constexpr int kTxns = 400;
   std::vector<Outcome> outcomes(kTxns, Outcome::kUnknown);
   std::atomic<int> settled = 0;
@@ -99,7 +99,7 @@ TEST_F(FailureTest, WhileItCannotBeOpenedAgainReadsGoOn) {
   engine().Commit({.puts = {{.key = "/a", .value = "2"}}},
                   [&](const TxnReply& reply) { outcome = static_cast<int>(reply.outcome); });
   ASSERT_TRUE(Eventually([this] { return !IsWritable(); }));
-  // Others are told at once; the one that may have happened waits.
+  // Other transactions are refused at once. The one that may have happened waits.
   ASSERT_TRUE(Eventually([this] {
     const TxnReply other = Write("/b");
     EXPECT_EQ(other.outcome, Outcome::kRefused);
@@ -158,11 +158,13 @@ TEST_F(FailureTest, ADiskWithoutSpaceRefusesUntilThereIsSome) {
 
 TEST_F(FailureTest, AFailedFlushIsNoticedAndMended) {
   options_.write_buffer_bytes = 64 << 10;
-  engine();
+  const std::string large(50'000, 'x');
+  Put("/a", large);
   faults_.tables_fail = true;
-  // Enough to fill several write buffers.
-  ASSERT_TRUE(Eventually([this] {
-    std::ignore = Write("/a", std::string(50'000, 'x'));
+  // This fills several write buffers. Nothing waits for these writes, because the one that fails is
+  // not settled before tables can be written again.
+  ASSERT_TRUE(Eventually([&] {
+    engine().Commit({.puts = {{.key = "/a", .value = large}}}, [](const TxnReply&) {});
     return !IsWritable();
   }));
   EXPECT_THAT(engine().GetHealth().why, HasSubstr("told to fail"));

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "store/rocks/layout.h"
+#include "store/rocks/rocks_layout.h"
 #include "store/rocks/versions.h"
 
 namespace berth::store::rocks {
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kMaxGroupBytes = size_t{1} << 20;
 constexpr size_t kMaxGroupTxns = 512;
 
-/// What a row takes beyond its key and value, roughly.
+/// Approximate size of a row beyond its key and value.
 constexpr uint64_t kRowBytes = 16;
 
 }  // namespace
@@ -28,7 +28,7 @@ void Group::Begin(const Database& database, Revision first, int64_t now) {
   history_bytes_ = 0;
   batch_.Clear();
   log_record_.clear();
-  // As many as last time, probably.
+  // The next group is probably as large as the last one.
   const size_t expected = changes_.size();
   events_.clear();
   events_.reserve(expected);
@@ -65,7 +65,7 @@ void Group::Add(Waiting waiting) {
   }
 }
 
-Group::Place Group::Find(const KeyHash& key) const {
+Group::PutLocation Group::Find(const KeyHash& key) const {
   if (const auto found = written_.find(key); found != written_.end()) {
     const Event& event = *events_[found->second.event];
     if (event.type == Event::Type::kDelete) return {};
@@ -74,17 +74,17 @@ Group::Place Group::Find(const KeyHash& key) const {
   return {.revision = index_.Find(key)};
 }
 
-/// Fetches what is at `place`; false, and the reply refused, when it cannot be read.
-bool Group::Read(std::string_view key, const Place& place, Previous& previous,
+/// Reads the put at `location`. If that fails, sets the reply to a refusal and returns false.
+bool Group::Read(std::string_view key, const PutLocation& location, Previous& previous,
                  TxnReply& reply) const {
-  previous.revision = place.revision;
-  if (place.event != nullptr) {
-    previous.deadline = place.deadline;
-    previous.value = place.event->value;
+  previous.revision = location.revision;
+  if (location.event != nullptr) {
+    previous.deadline = location.deadline;
+    previous.value = location.event->value;
     return true;
   }
   StoredVersion version;
-  const rocksdb::Status status = ReadVersion(*database_, key, place.revision, nullptr, version);
+  const rocksdb::Status status = ReadVersion(*database_, key, location.revision, nullptr, version);
   if (!status.ok()) {
     reply =
         TxnReply{.outcome = Outcome::kRefused, .error = DatabaseError("read", directory_, status)};
@@ -98,12 +98,12 @@ bool Group::Read(std::string_view key, const Place& place, Previous& previous,
 bool Group::Compare(const Waiting& waiting, TxnReply& reply) const {
   for (size_t i = 0; i < waiting.txn.compares.size(); ++i) {
     const store::Compare& compare = waiting.txn.compares[i];
-    const Place place = Find(waiting.hashes[i]);
-    if (place.revision == compare.revision) continue;
+    const PutLocation location = Find(waiting.hashes[i]);
+    if (location.revision == compare.revision) continue;
     Conflict conflict{.compare = i};
-    if (place.revision) {
+    if (location.revision) {
       Previous current;
-      if (!Read(compare.key, place, current, reply)) return false;
+      if (!Read(compare.key, location, current, reply)) return false;
       conflict.current = Entry{
           .key = compare.key, .value = std::move(current.value), .revision = current.revision};
     }
@@ -114,19 +114,19 @@ bool Group::Compare(const Waiting& waiting, TxnReply& reply) const {
   return false;
 }
 
-/// What each write replaces; all of it before any is applied, so that one that cannot be read
-/// leaves no trace.
+/// Reads what each write replaces. All of it is read before any write is applied, so that a failed
+/// read changes nothing. Returns false if a read failed.
 bool Group::ReadPrevious(const Waiting& waiting, TxnReply& reply) {
   const Txn& txn = waiting.txn;
   const KeyHash* hash = waiting.hashes.data() + txn.compares.size();
   previous_.resize(txn.puts.size() + txn.deletes.size());
   for (size_t i = 0; i < previous_.size(); ++i) {
-    const Place place = Find(hash[i]);
-    previous_[i].revision = place.revision;
-    if (!place.revision) continue;
+    const PutLocation location = Find(hash[i]);
+    previous_[i].revision = location.revision;
+    if (!location.revision) continue;
     const std::string& key =
         i < txn.puts.size() ? txn.puts[i].key : txn.deletes[i - txn.puts.size()];
-    if (!Read(key, place, previous_[i], reply)) return false;
+    if (!Read(key, location, previous_[i], reply)) return false;
   }
   return true;
 }
@@ -150,7 +150,8 @@ void Group::ApplyDelete(std::string key, const KeyHash& hash, Previous& previous
   Note(std::move(event), hash, 0, previous);
 }
 
-/// What puts and deletes have in common: rows, deadlines, and what later transactions see.
+/// Does what puts and deletes have in common: adds the rows, updates the deadlines, and makes the
+/// write visible to later transactions of the group.
 void Group::Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t deadline,
                  Previous& previous) {
   const std::string& key = event->key;
@@ -177,8 +178,9 @@ void Group::Note(std::shared_ptr<Event> event, const KeyHash& hash, int64_t dead
   ++next_.value;
 }
 
-/// In order of keys: the memtable finds the place of a row much faster if it is near the last one,
-/// and records of random addresses would come between objects that are made one after the other.
+/// Adds the rows of the data family in the order of keys. The memtable finds the place of a row
+/// much faster if it is near the previous one, and without sorting, records of random addresses
+/// would come between objects that are created one after the other.
 void Group::AddRows() {
   std::ranges::sort(rows_, {}, [](const Row& row) -> const std::string& { return row.event->key; });
   rocksdb::ColumnFamilyHandle* data = database_->Handle(Family::kData);

@@ -1,9 +1,9 @@
-// One group of transactions: decides each on the state that the ones before it leave, and gathers
-// what becomes of them into one write batch. Nothing here waits for a sync or replies: a group is
-// made, then written by somebody else, then settled as a whole, one way or the other.
+// One group of transactions. It decides each transaction on the state that the ones before it
+// leave, and collects their writes in one batch. It does not write the batch itself: the committer
+// fills a group, writes it, and then settles it as a whole, as written or as not written.
 //
-// Threads: belongs to one thread; reads the index and the database, which that thread alone
-// changes.
+// Threads: a group belongs to one thread. It reads the index and the database, which only that
+// thread changes.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -24,53 +24,57 @@
 
 namespace berth::store::rocks {
 
-/// A transaction that waits, its limits checked.
+/// A waiting transaction whose limits have been checked.
 struct Waiting {
   Txn txn = {};
-  std::vector<KeyHash> hashes =
-      {};  // Of the keys of its compares, puts and deletes, in this order.
+  std::vector<KeyHash> hashes = {};  // Of the keys of compares, puts and deletes, in this order.
   std::function<void(TxnReply)> done = {};
 };
 
 class Group {
  public:
-  /// `index` must outlive it.
+  /// Makes an empty group. `index` must outlive it.
   Group(std::string directory, const KeyIndex& index)
       : directory_(std::move(directory)), index_(index) {}
 
-  /// Begins a new one; its first event gets revision `first`. `now` is in milliseconds since 1970.
+  /// Begins a new group. Its first event gets revision `first`. `now` is in milliseconds since
+  /// 1970.
   void Begin(const Database& database, Revision first, int64_t now);
 
   void Add(Waiting waiting);
 
-  /// Large enough: more would only make those in it wait.
+  /// Returns whether the group is large enough. More transactions would only delay those in it.
   bool IsFull() const;
 
-  /// For what else is to be written with it.
+  /// Returns the batch, for other writes that belong to the group.
   rocksdb::WriteBatch& Batch() { return batch_; }
 
-  /// To be called when all are in: fills the batch.
+  /// Fills the batch. To be called after the last Add.
   void Finish();
 
   bool HasEvents() const { return !events_.empty(); }
   bool HasReplies() const { return !replies_.empty(); }
   size_t Transactions() const { return replies_.size(); }
   Revision First() const { return first_; }
-  /// What comes after it begins here.
+  /// Returns the first revision after the group.
   Revision Next() const { return next_; }
-  /// Its record in the log.
+  /// Returns the group's record in the log.
   const std::string& LogBytes() const { return log_record_; }
-  /// By how much history grows: its own log and the versions it replaces.
+  /// Returns by how many bytes history grows: the group's log record and the versions it replaces.
   uint64_t HistoryBytes() const { return history_bytes_; }
 
   std::span<const KeyIndex::Change> Changes() const { return changes_; }
   std::vector<EventPtr> TakeEvents() { return std::exchange(events_, {}); }
 
-  /// Each gets its reply, which leaves the group without any. Written: what was decided.
+  // Each of these sends all replies and leaves the group without any.
+
+  /// Settles a group that was written: each transaction gets the reply that was decided.
   void Reply();
-  /// Not written: refused, all of them, since a conflict may be with one that was not written.
+  /// Settles a group that was not written. All transactions are refused, since a conflict may be
+  /// with one that was not written.
   void Refuse(const base::Error& error);
-  /// Perhaps written: so for those that may have happened, the others are refused.
+  /// Settles a group that may have been written. Transactions that may have happened get kUnknown,
+  /// the others are refused.
   void LeaveOpen(const base::Error& error);
 
  private:
@@ -79,11 +83,11 @@ class Group {
     std::function<void(TxnReply)> done;
   };
 
-  /// Where the last put of a key is found.
-  struct Place {
-    Revision revision = {};        // 0: nowhere.
-    const Event* event = nullptr;  // In this group; null: in the database.
-    int64_t deadline = 0;          // In this group only.
+  /// The location of the last put of a key: in this group or in the database.
+  struct PutLocation {
+    Revision revision = {};        // 0 if the key does not exist.
+    const Event* event = nullptr;  // The event of this group. Null if the put is in the database.
+    int64_t deadline = 0;          // Set only if the put is in this group.
   };
 
   struct Previous {
@@ -97,14 +101,15 @@ class Group {
     int64_t deadline = 0;
   };
 
-  /// Of the data.
+  /// A row of the data family.
   struct Row {
     const Event* event = nullptr;
     int64_t deadline = 0;
   };
 
-  Place Find(const KeyHash& key) const;
-  bool Read(std::string_view key, const Place& place, Previous& previous, TxnReply& reply) const;
+  PutLocation Find(const KeyHash& key) const;
+  bool Read(std::string_view key, const PutLocation& location, Previous& previous,
+            TxnReply& reply) const;
   bool Compare(const Waiting& waiting, TxnReply& reply) const;
   bool ReadPrevious(const Waiting& waiting, TxnReply& reply);
   void ApplyPut(Put put, const KeyHash& hash, Previous& previous);
@@ -128,7 +133,7 @@ class Group {
   std::vector<EventPtr> events_;
   std::vector<KeyIndex::Change> changes_;
   absl::flat_hash_map<KeyHash, Written, KeyHashHasher> written_;  // The last write of each key.
-  std::vector<Previous> previous_;  // Of the transaction that is being added, per write.
+  std::vector<Previous> previous_;  // One for each write of the transaction that is being added.
   std::vector<Pending> replies_;
 };
 

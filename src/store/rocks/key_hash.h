@@ -1,6 +1,6 @@
-// SipHash-2-4 with 128 bits of output: a keyed hash that nobody who chooses keys can make collide,
-// and wide enough to stand for the key itself (the odds of one collision among 2^31 keys are
-// 2^-67). A million keys cost their hashes, not their bytes.
+// SipHash-2-4 with 128 bits of output. It is a keyed hash, so a client that chooses keys cannot
+// make them collide. It is wide enough to stand for the key itself: the odds of one collision among
+// 2^31 keys are 2^-67. So the index needs memory for the hashes of keys, not for their bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct KeyHash {
   bool operator==(const KeyHash&) const = default;
 };
 
-/// The bits are as good as random already.
+/// Uses the low bits as they are, since they are already spread like random bits.
 struct KeyHashHasher {
   size_t operator()(const KeyHash& hash) const { return static_cast<size_t>(hash.low); }
 };

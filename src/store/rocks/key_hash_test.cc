@@ -11,7 +11,7 @@ namespace {
 
 constexpr KeyHashSeed kSeed{.k0 = 0x0706050403020100, .k1 = 0x0f0e0d0c0b0a0908};
 
-/// The bytes 0, 1, 2 and so on, as the published test vectors have them.
+/// Returns the bytes 0, 1, 2 and so on, as in the published test vectors.
 std::string Counting(size_t length) {
   std::string bytes;
   for (size_t i = 0; i < length; ++i) bytes.push_back(static_cast<char>(i));
@@ -31,7 +31,7 @@ std::string Hex(const KeyHash& hash) {
 }
 
 TEST(KeyHash, IsSipHash) {
-  // As `openssl mac -macopt hexkey:000102...0f -macopt size:16 SIPHASH` says.
+  // The values are from `openssl mac -macopt hexkey:000102...0f -macopt size:16 SIPHASH`.
   EXPECT_EQ(Hex(HashKey(kSeed, Counting(0))), "A3817F04BA25A8E66DF67214C7550293");
   EXPECT_EQ(Hex(HashKey(kSeed, Counting(1))), "DA87C1D86B99AF44347659119B22FC45");
   EXPECT_EQ(Hex(HashKey(kSeed, Counting(7))), "A1F1EBBED8DBC153C0B84AA61FF08239");

@@ -1,8 +1,9 @@
-// Which keys there are and the revision of each one's last put, in memory: 25 to 50 bytes a key. It
-// also holds the published revision, and moves with it in one step: whoever sees a commit in one
-// place sees all of it everywhere.
+// All keys that exist, with the revision of the last put of each, in memory: 25 to 50 bytes a key.
+// The index also holds the published revision and changes together with it in one step, so a reader
+// that sees a part of a commit sees all of it.
 //
-// Threads: every function may be called from any thread; one thread at a time changes it.
+// Threads: every function may be called from any thread. Only one thread at a time may change the
+// index.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -26,25 +27,25 @@ class KeyIndex {
 
   struct Change {
     KeyHash key;
-    Revision revision = {};  // 0: the key is gone.
+    Revision revision = {};  // 0 if the key was deleted.
   };
 
-  /// While the store is being opened: makes room, and adds keys one by one.
+  // Reserve and Load are for opening a store: they make room, and add keys one by one.
   void Reserve(size_t keys);
   void Load(const KeyHash& key, Revision revision);
 
-  /// The changes in their order, and the revision that becomes the published one.
+  /// Applies the changes in order and sets the published revision.
   void Publish(std::span<const Change> changes, Revision published);
 
-  /// Of the key's last put; 0: it does not exist.
+  /// Returns the revision of the key's last put. Returns 0 if the key does not exist.
   Revision Find(const KeyHash& key) const;
 
   Revision Published() const;
   size_t Size() const;
 
  private:
-  // Many small tables instead of one: growing one moves a sixty-fourth of the keys, and needs that
-  // much more memory while it does.
+  // There are many small tables instead of one. Growing one of them moves only a sixty-fourth of
+  // the keys, and needs only that much more memory meanwhile.
   static constexpr size_t kParts = 64;
   using Part = absl::flat_hash_map<KeyHash, Revision, KeyHashHasher>;
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 
 namespace berth::store::rocks {
 namespace {
@@ -65,7 +65,7 @@ TEST(KeyIndex, AGroupIsSeenAsAWhole) {
     }
   });
   for (int i = 0; i < 20'000; ++i) {
-    // Whatever is seen first, what is asked for later is not older.
+    // A later read never sees an older state than an earlier read.
     const int64_t published = index.Published().value;
     const int64_t first = index.Find(a).value;
     const int64_t second = index.Find(b).value;

@@ -33,13 +33,13 @@ rocksdb::Status ReadSamples(const Database& database, std::vector<Sample>& sampl
   const auto rows = Rows(database, Family::kNotes);
   for (rows->Seek(SampleKey(0)); rows->Valid(); rows->Next()) {
     const auto sample = DecodeSample(ViewOf(rows->key()), ViewOf(rows->value()));
-    if (!sample) break;  // Another note.
+    if (!sample) break;  // The row is another note.
     samples.push_back(*sample);
   }
   return rows->status();
 }
 
-/// The log: its last revision, and how much of it came after the last sample.
+/// Reads the last revision of the log, and how many bytes of it came after the last sample.
 rocksdb::Status ReadLog(const Database& database, LoadedState& state) {
   const Revision counted = state.samples.empty() ? Revision{} : state.samples.back().revision;
   const auto rows = Rows(database, Family::kLog);
@@ -95,7 +95,7 @@ base::Result<void> MakeStore(const std::string& directory, const Database& datab
   rocksdb::WriteOptions options;
   options.sync = true;
   rocksdb::Status status = database.Db().Write(options, &batch);
-  // Into a table at once: the base must not be lost with a torn log.
+  // Flushes the notes into a table at once, because the base must not be lost with a torn log.
   if (status.ok()) status = database.Db().Flush(rocksdb::FlushOptions(), notes);
   if (!status.ok()) return tl::unexpected(DatabaseError("write to", directory, status));
   return {};

@@ -15,11 +15,14 @@
 #include <system_error>
 #include <utility>
 
-#include "store/rocks/fd.h"
+#include "base/crc32c.h"
+#include "base/fd.h"
 
 namespace berth::store::rocks {
 
 namespace {
+
+using base::Fd;
 
 constexpr size_t kBlock = size_t{32} * 1024;
 constexpr size_t kHeader = 7;
@@ -27,28 +30,6 @@ constexpr size_t kRecycledHeader = 11;
 
 // ------------------------------------------------------------------------------------------------
 // Checksums
-
-using CrcTables = std::array<std::array<uint32_t, 256>, 8>;
-
-/// Table k advances a byte that has k more bytes behind it, so that eight are done at once.
-constexpr CrcTables MakeCrcTables() {
-  constexpr uint32_t kReversedPolynomial = 0x82f63b78;
-  CrcTables tables{};
-  for (uint32_t byte = 0; byte < 256; ++byte) {
-    uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kReversedPolynomial : 0);
-    tables[0][byte] = crc;
-  }
-  for (size_t k = 1; k < tables.size(); ++k) {
-    for (size_t byte = 0; byte < 256; ++byte) {
-      const uint32_t crc = tables[k - 1][byte];
-      tables[k][byte] = (crc >> 8) ^ tables[0][crc & 0xff];
-    }
-  }
-  return tables;
-}
-
-constexpr CrcTables kCrc = MakeCrcTables();
 
 uint8_t ByteAt(std::string_view bytes, size_t i) { return static_cast<uint8_t>(bytes[i]); }
 
@@ -59,7 +40,7 @@ uint32_t Fixed32(std::string_view bytes, size_t i) {
          static_cast<uint32_t>(ByteAt(bytes, i + 3)) << 24;
 }
 
-/// As RocksDB stores it: a checksum of bytes that hold checksums would be weak.
+/// Masks a checksum as RocksDB does, because a checksum of bytes that contain checksums is weak.
 uint32_t Mask(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8U; }
 
 // ------------------------------------------------------------------------------------------------
@@ -67,12 +48,12 @@ uint32_t Mask(uint32_t crc) { return std::rotr(crc, 15) + 0xa282ead8U; }
 
 enum class Kind : uint8_t { kFull = 1, kFirst, kMiddle, kLast };
 
-/// What stands at some offset of a log.
+/// The bytes at some offset of a log: a record or fragment, filler, or damage.
 struct Piece {
   enum class State : uint8_t { kReadable, kFiller, kBad };
 
   State state = State::kBad;
-  size_t end = 0;  // Of what is readable or filler.
+  size_t end = 0;  // The offset after the piece. Not set if it is bad.
   Kind kind = Kind::kFull;
   bool empty = false;
   std::optional<uint32_t> log_number = std::nullopt;
@@ -89,7 +70,7 @@ Piece ReadPiece(std::string_view bytes, size_t offset) {
   const size_t block_end = std::min(bytes.size(), (offset / kBlock + 1) * kBlock);
   const std::string_view rest = bytes.substr(offset, block_end - offset);
   const bool whole_block = block_end % kBlock == 0;
-  // In logs of recycled files a header needs more room, so more may be left over.
+  // In logs of recycled files a header is longer, so more filler may be left.
   if (whole_block && (rest.size() < kHeader || (rest.size() < kRecycledHeader && AllZero(rest)))) {
     return {.state = Piece::State::kFiller, .end = block_end};
   }
@@ -100,7 +81,8 @@ Piece ReadPiece(std::string_view bytes, size_t offset) {
   const bool recycled = type >= 5 && type <= 8;
   const size_t size = (recycled ? kRecycledHeader : kHeader) + length;
   if (size > rest.size()) return Bad(whole_block ? "impossible length" : "record cut short");
-  if (Mask(Crc32c(rest.substr(6, size - 6))) != Fixed32(rest, 0)) return Bad("checksum mismatch");
+  if (Mask(base::Crc32c(rest.substr(6, size - 6))) != Fixed32(rest, 0))
+    return Bad("checksum mismatch");
   if (type == 0 || type > 8) return Bad("unknown record type");
   return {.state = Piece::State::kReadable,
           .end = offset + size,
@@ -110,7 +92,8 @@ Piece ReadPiece(std::string_view bytes, size_t offset) {
           .what = {}};
 }
 
-/// The next readable piece of the block that `offset` is in, or the end of the block.
+/// Returns the offset of the next readable piece in the block of `offset`. Returns the end of the
+/// block if there is no such piece.
 size_t Resync(std::string_view bytes, size_t offset) {
   const size_t block_end = std::min(bytes.size(), ((offset - 1) / kBlock + 1) * kBlock);
   for (; offset + kHeader <= block_end; ++offset) {
@@ -126,7 +109,7 @@ class Scanner {
   explicit Scanner(std::string_view bytes) : bytes_(bytes) {}
 
   LogScan Run() {
-    // No record is all zeroes: behind the last other byte there is none.
+    // No record is all zeroes, so there are no records after the last byte that is not zero.
     const size_t last = bytes_.find_last_not_of('\0');
     const size_t end = last == std::string_view::npos ? 0 : last + 1;
     size_t offset = 0;
@@ -157,7 +140,8 @@ class Scanner {
 
   void Count() { ++(scan_.bad_offset.has_value() ? scan_.records_after : scan_.records); }
 
-  /// Behind the end of a recycled file's log stands what the file held before.
+  /// Returns whether the piece belongs to an earlier log. In a recycled file, the earlier contents
+  /// follow the end of the log.
   bool IsLeftover(const Piece& piece) {
     if (!piece.log_number.has_value()) return false;
     if (!log_number_.has_value()) log_number_ = piece.log_number;
@@ -167,12 +151,12 @@ class Scanner {
   void Take(const Piece& piece, uint64_t offset) {
     const bool begins = piece.kind == Kind::kFull || piece.kind == Kind::kFirst;
     if (begins && begun_.has_value()) {
-      // RocksDB forgives an empty beginning, which older versions left at the end of a block.
+      // RocksDB accepts an empty beginning, which older versions left at the end of a block.
       if (!begun_empty_) NoteBad(*begun_, "record without an end");
       begun_.reset();
     }
     if (!begins && !begun_.has_value()) {
-      // Behind a bad record the rest of it is to be expected.
+      // After a bad record, this may be the rest of it. NoteBad keeps only the first.
       NoteBad(offset, "record without a beginning");
       return;
     }
@@ -196,7 +180,7 @@ class Scanner {
 
   std::string_view bytes_;
   LogScan scan_;
-  std::optional<uint64_t> begun_;  // Where the record began that has no end yet.
+  std::optional<uint64_t> begun_;  // The offset of a record whose end has not been read yet.
   bool begun_empty_ = false;
   std::optional<uint32_t> log_number_;
 };
@@ -279,7 +263,8 @@ base::Result<void> TruncateSynced(const std::string& path, uint64_t size) {
   return {};
 }
 
-/// A folder that was not there before; a second cut at the same time gets a number behind its name.
+/// Makes a new folder and returns its path. A second cut at the same time gets a number after its
+/// name.
 base::Result<std::string> MakeCutFolder(const std::string& directory, std::string_view utc_time) {
   for (int i = 1;; ++i) {
     std::string folder = fmt::format("{}/cut-{}", directory, utc_time);
@@ -292,20 +277,6 @@ base::Result<std::string> MakeCutFolder(const std::string& directory, std::strin
 std::string NameOf(const std::string& path) { return std::filesystem::path(path).filename(); }
 
 }  // namespace
-
-uint32_t Crc32c(std::string_view bytes, uint32_t before) {
-  uint32_t crc = ~before;
-  size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    const uint32_t low = crc ^ Fixed32(bytes, i);
-    const uint32_t high = Fixed32(bytes, i + 4);
-    crc = kCrc[7][low & 0xff] ^ kCrc[6][low >> 8 & 0xff] ^ kCrc[5][low >> 16 & 0xff] ^
-          kCrc[4][low >> 24] ^ kCrc[3][high & 0xff] ^ kCrc[2][high >> 8 & 0xff] ^
-          kCrc[1][high >> 16 & 0xff] ^ kCrc[0][high >> 24];
-  }
-  for (; i < bytes.size(); ++i) crc = (crc >> 8) ^ kCrc[0][(crc ^ ByteAt(bytes, i)) & 0xff];
-  return ~crc;
-}
 
 LogScan ScanLog(std::string_view bytes) { return Scanner(bytes).Run(); }
 
@@ -346,7 +317,7 @@ base::Result<std::string> CutLog(const std::string& directory, const BadRecord& 
 
   const std::string copy = fmt::format("{}/{}.from-{}", *folder, NameOf(cut->path), bad.offset);
   if (auto done = WriteSynced(copy, *rest); !done) return tl::unexpected(done.error());
-  // The newest first: a crash in between must not leave a file whose predecessor is gone.
+  // Moves the newest file first, so that a crash in between leaves no file without its predecessor.
   for (auto later = logs->end() - 1; later != cut; --later) {
     const std::string target = fmt::format("{}/{}", *folder, NameOf(later->path));
     if (rename(later->path.c_str(), target.c_str()) != 0) return FailIo("move", later->path, errno);

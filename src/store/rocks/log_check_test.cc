@@ -11,11 +11,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <numeric>
 
+#include "base/crc32c.h"
 #include "base/random.h"
 #include "base/temp_dir.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 
 namespace berth::store::rocks {
 namespace {
@@ -50,7 +50,7 @@ std::unique_ptr<rocksdb::DB> OpenDb(const std::string& directory, rocksdb::Statu
   return std::unique_ptr<rocksdb::DB>(db);
 }
 
-/// A log as librocksdb writes it, and where in it each record begins.
+/// A log as librocksdb writes it, and the offsets at which each record begins and ends.
 struct RealLog {
   std::string bytes;
   std::vector<size_t> begins;
@@ -61,7 +61,7 @@ struct RealLog {
   }
 };
 
-/// Writes one value of each size into a new store, a record each, and leaves them in the log.
+/// Writes one value of each size into a new store, in one record each, and leaves them in the log.
 void WriteDb(const std::string& directory, const std::vector<size_t>& sizes, RealLog* log) {
   rocksdb::Status status;
   auto db = OpenDb(directory, &status);
@@ -94,8 +94,8 @@ void WriteDb(const std::string& directory, const std::vector<size_t>& sizes, Rea
   ASSERT_EQ(at, log->bytes.size());
 }
 
-/// Small records, records over several blocks, and one that ends where a block has no room for
-/// another header.
+/// Returns sizes that give small records, records over several blocks, and one that ends where a
+/// block has no room for another header.
 std::vector<size_t> MixedSizes() {
   return {10,  700,    700, 40'000, 5, 3,      120'000, 700, 700, 0, 31'000,
           700, 33'000, 12,  700,    1, 90'000, 700,     700, 700, 64};
@@ -108,33 +108,18 @@ RealLog MakeRealLog(const std::vector<size_t>& sizes) {
   return log;
 }
 
-/// A record by hand, for what librocksdb does not write for us.
+/// Builds a record by hand, for types that librocksdb does not write here.
 std::string Record(uint8_t type, std::string_view payload, std::string_view log_number = {}) {
   std::string checked(1, static_cast<char>(type));
   checked += log_number;
   checked += payload;
-  const uint32_t crc = Crc32c(checked);
+  const uint32_t crc = base::Crc32c(checked);
   const uint32_t masked = (crc >> 15 | crc << 17) + 0xa282ead8U;
   std::string record;
   for (int shift = 0; shift < 32; shift += 8) record += static_cast<char>(masked >> shift);
   record += static_cast<char>(payload.size() & 0xff);
   record += static_cast<char>(payload.size() >> 8);
   return record + checked;
-}
-
-TEST(Crc32c, KnownValues) {
-  // From RFC 3720, appendix B.4, and the common check value.
-  EXPECT_EQ(Crc32c(""), 0U);
-  EXPECT_EQ(Crc32c("123456789"), 0xe3069283U);
-  EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8a9136aaU);
-  EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62a8ab43U);
-  std::string rising(32, '\0');
-  std::iota(rising.begin(), rising.end(), '\0');
-  EXPECT_EQ(Crc32c(rising), 0x46dd794eU);
-  for (size_t cut = 0; cut <= rising.size(); ++cut) {
-    const std::string_view all = rising;
-    EXPECT_EQ(Crc32c(all.substr(cut), Crc32c(all.substr(0, cut))), 0x46dd794eU);
-  }
 }
 
 TEST(ScanLog, ReadsWhatLibrocksdbWrites) {
@@ -179,7 +164,7 @@ TEST(ScanLog, EveryChangedByteCostsExactlyItsRecord) {
   std::string bytes = log.bytes;
   for (const size_t offset : offsets) {
     const size_t hit = log.RecordAt(offset);
-    if (offset >= log.ends[hit]) continue;  // What fills a block up is nobody's.
+    if (offset >= log.ends[hit]) continue;  // Filler belongs to no record.
     bytes[offset] = static_cast<char>(static_cast<uint8_t>(log.bytes[offset]) ^
                                       (1 + base::Uniform(random, 255)));
     const LogScan scan = ScanLog(bytes);
@@ -202,7 +187,7 @@ TEST(ScanLog, AFileCutAnywhereHasOneBadTailAtMost) {
   for (size_t block = kBlock; block < log.bytes.size(); block += kBlock) cuts.push_back(block);
   for (const size_t cut : cuts) {
     const size_t hit = log.RecordAt(cut - 1);
-    // What is left of a record may be zeroes, which are no record.
+    // The rest of a cut record may be all zeroes, which count as no record.
     const size_t left = log.bytes.find_first_not_of('\0', log.begins[hit]);
     const bool whole = cut >= log.ends[hit];
     const LogScan scan = ScanLog(std::string_view(log.bytes).substr(0, cut));
@@ -215,7 +200,7 @@ TEST(ScanLog, AFileCutAnywhereHasOneBadTailAtMost) {
 }
 
 TEST(ScanLog, ZeroesOverRecordsAreBad) {
-  // RocksDB skips zeroes to the end of their block without a word.
+  // RocksDB silently skips zeroes up to the end of their block.
   const RealLog log = MakeRealLog(std::vector<size_t>(300, 700));
   std::string bytes = log.bytes;
   const size_t at = log.begins[10];
@@ -228,7 +213,7 @@ TEST(ScanLog, ZeroesOverRecordsAreBad) {
 }
 
 TEST(ScanLog, PiecesOfATornRecordAreNotRecords) {
-  // A page in the middle never reached the disk, the ones behind it did.
+  // A page in the middle never reached the disk, but the pages after it did.
   const RealLog log = MakeRealLog({700, 200'000});
   for (const size_t page : {size_t{0}, size_t{8}, size_t{20}}) {
     std::string bytes = log.bytes;
@@ -261,11 +246,11 @@ TEST(ScanLog, RecycledFilesEndWhereTheOldLogBegins) {
   const LogScan scan = ScanLog(fresh + old + old);
   EXPECT_EQ(scan.records, 2U);
   EXPECT_FALSE(scan.bad_offset.has_value());
-  // A torn record over old ones: those are no proof that it was acknowledged.
+  // Old records after a torn one do not prove that it was acknowledged.
   const LogScan torn = ScanLog(fresh + Record(5, "torn", "\x07zzz").substr(0, 12) + old + old);
   EXPECT_EQ(torn.bad_offset, fresh.size());
   EXPECT_EQ(torn.records_after, 0U);
-  // Their headers are longer, and so is what may be left of a block.
+  // Their headers are longer, so the filler at the end of a block may be longer too.
   std::string block = Record(5, std::string(kBlock - 11 - 9, 'x'), "\x07zzz");
   block.resize(kBlock, '\0');
   EXPECT_EQ(ScanLog(block + fresh).records, 3U);
@@ -284,7 +269,7 @@ TEST(CheckLogs, WithoutLogsOrDirectory) {
   EXPECT_THAT(missing.error().message, HasSubstr(directory.Path() + "/missing"));
 }
 
-/// Three log files with two records each; names that a comparison as text would put out of order.
+/// Three log files with two records each. Sorting their names as text would give a wrong order.
 class SeveralLogs : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -377,7 +362,7 @@ TEST_F(SeveralLogs, ACutThatCannotCopyChangesNothing) {
   EXPECT_FALSE(CutLog(directory_.Path(), gone, "20261115T043500Z").has_value());
 }
 
-/// Copies a store with its log changed, as a crash or a disk would change it.
+/// A store whose log the tests change as a crash or a bad disk would.
 class RealStore : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -418,7 +403,7 @@ TEST_F(RealStore, OpensAfterATornTailIsCut) {
 }
 
 TEST_F(RealStore, FindsWhatRocksDbWouldOpenWithoutAWord) {
-  // A length changed in the last block reaches beyond the file: RocksDB takes that for its end.
+  // The changed length in the last block reaches beyond the file. RocksDB takes that for the end.
   std::string bytes = log_.bytes;
   const size_t hit = log_.begins.size() - 3;
   ASSERT_GE(log_.begins[hit] / kBlock * kBlock, log_.bytes.size() / kBlock * kBlock);

@@ -1,10 +1,10 @@
-// What the committer does after a failed write: find out what became of it, and go on.
+// What the committer does after a failed write: it learns the outcome of the write and goes on.
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "store/rocks/committer.h"
-#include "store/rocks/layout.h"
+#include "store/rocks/rocks_committer.h"
+#include "store/rocks/rocks_layout.h"
 
 namespace berth::store::rocks {
 namespace {
@@ -25,21 +25,22 @@ base::Error NotKnown(const base::Error& why) {
 
 base::Error ReadsAlone(const base::Error& why) {
   return {.reason = base::Reason::kServiceUnavailable,
-          .message = fmt::format("{}; until that is mended the store takes no writes, reads go on",
-                                 why.message)};
+          .message = fmt::format(
+              "{}; until this is fixed the store takes no writes, but reads go on", why.message)};
 }
 
 }  // namespace
 
-/// Called with a group that was to be written, or an empty one.
+/// Reopens the database after a failure and settles the group, which may be empty.
 void Committer::Recover(const rocksdb::Status& status) {
   const base::Error why = DatabaseError("write to", options_.database.directory, status);
   parts_.log.Error("a write failed: opening the store again", {{"error", why.message}});
-  // A chore may be repeated, so nobody need wait for what became of it.
+  // A chore may be repeated, so its caller need not wait for the outcome.
   FailChore(why);
   SetTrouble(why, false);
-  unsealed_ = false;  // There may be nothing to write to for long, and a new log if there is.
-  // Where each attempt works and the next write fails again, not more than one a second.
+  // No seal is due any more: once the database is writable again, it has a new log.
+  unsealed_ = false;
+  // If each attempt works and the next write fails again, there is at most one attempt a second.
   bool go_on = !recovered_ || steady_clock::now() - *recovered_ >= options_.retry || WaitForRetry();
   base::Result<bool> kept = false;
   while (go_on) {
@@ -54,7 +55,7 @@ void Committer::Recover(const rocksdb::Status& status) {
   }
   recovered_ = steady_clock::now();
   if (status.IsCorruption()) {
-    // What a flush or a compaction found damaged they will find again.
+    // A flush or compaction that found damage would find it again.
     SetTrouble(ReadsAlone(why), true);
   } else {
     SetTrouble(std::nullopt, false);
@@ -68,7 +69,7 @@ void Committer::Recover(const rocksdb::Status& status) {
   }
 }
 
-/// Closes and opens the database; true when it holds the group.
+/// Closes and opens the database. Returns whether it holds the group.
 base::Result<bool> Committer::Reopen() {
   parts_.gate.Close();
   {
@@ -95,7 +96,7 @@ base::Result<bool> Committer::Reopen() {
   const auto noted = database.Db().Get(rocksdb::ReadOptions(), database.Handle(Family::kNotes),
                                        std::string(kCompactedNote), &compacted);
   if (!noted.ok()) return failed("read", noted);
-  // A chore that gave up history may have been written though it seemed to fail.
+  // A chore that gave up history may have been written although it seemed to fail.
   if (const auto upto = DecodeRevision(compacted)) {
     parts_.horizon.Raise(*upto);
     parts_.ring.SetCompacted(*upto);
@@ -108,7 +109,7 @@ void Committer::ServeReadsAlone(const base::Error& why) {
   const base::Error error = ReadsAlone(why);
   const auto trouble = Trouble();
   if (!trouble || trouble->message != error.message) {
-    parts_.log.Error("the store serves reads alone", {{"error", error.message}});
+    parts_.log.Error("the store serves only reads", {{"error", error.message}});
   }
   auto readable = Database::Open(options_.database, OpenMode::kReadOnly, parts_.log, parts_.clock);
   if (readable) {
@@ -120,7 +121,7 @@ void Committer::ServeReadsAlone(const base::Error& why) {
   RefuseAll(error);
 }
 
-/// False when it is time to stop.
+/// Waits until the next attempt. Returns false when it is time to stop.
 bool Committer::WaitForRetry() {
   const auto until = steady_clock::now() + options_.retry;
   base::MutexLock lock(mutex_);

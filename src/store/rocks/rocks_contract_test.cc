@@ -2,9 +2,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "store/contract_durable_suite.h"
-#include "store/contract_suite.h"
-#include "store/rocks/rocks_testing.h"
+#include "store/rocks/testing/rocks_testing.h"
+#include "store/testing/contract_durable_suite.h"
+#include "store/testing/contract_suite.h"
 
 namespace berth::store::contract {
 
@@ -25,7 +25,7 @@ class RocksUnderTest final : public StoreUnderTest {
 
   void Pass(std::chrono::milliseconds time) override {
     clock_.Advance(time);
-    // The engine looks at the clock now and then.
+    // The engine reads the clock every 10 ms.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   base::SteadyTime Now() override { return clock_.Steady(); }

@@ -10,15 +10,15 @@
 #include "base/random.h"
 #include "store/check.h"
 #include "store/event_ring.h"
-#include "store/rocks/committer.h"
 #include "store/rocks/data_dir.h"
 #include "store/rocks/database.h"
 #include "store/rocks/database_gate.h"
 #include "store/rocks/disk_guard.h"
-#include "store/rocks/housekeeper.h"
 #include "store/rocks/key_index.h"
 #include "store/rocks/loading.h"
-#include "store/rocks/reader.h"
+#include "store/rocks/rocks_committer.h"
+#include "store/rocks/rocks_housekeeper.h"
+#include "store/rocks/rocks_reader.h"
 #include "store/rocks/salvage.h"
 #include "store/rocks/samples.h"
 #include "store/rocks/seams.h"
@@ -30,7 +30,7 @@ using base::Reason;
 
 base::Error ReadOnlyError(const std::string& directory) {
   return {.reason = Reason::kServiceUnavailable,
-          .message = fmt::format("the store in {} is open for reading alone", directory)};
+          .message = fmt::format("the store in {} is open read-only", directory)};
 }
 
 tl::unexpected<base::Error> FailNoStore(const std::string& directory) {
@@ -43,8 +43,8 @@ KeyHashSeed RandomSeed() {
   return {.k0 = k0, .k1 = random.Next()};
 }
 
-/// What a flush or compaction of RocksDB reports, on its way to a committer that may not be there
-/// yet.
+/// Passes errors of RocksDB's flushes and compactions to the committer. Keeps the first one until
+/// the committer exists.
 class BackgroundErrors {
  public:
   void Report(const rocksdb::Status& status) {
@@ -67,7 +67,7 @@ class BackgroundErrors {
   std::optional<rocksdb::Status> early_ GUARDED_BY(mutex_);
 };
 
-/// What has been opened and read before the engine begins to work.
+/// Everything that is opened and read before the engine begins to work.
 struct Opened {
   std::unique_ptr<DirLock> lock = {};
   std::shared_ptr<BackgroundErrors> errors = std::make_shared<BackgroundErrors>();
@@ -86,8 +86,11 @@ class Rocks final : public RocksEngine {
   void Get(std::string key, Done<std::optional<Entry>> done) override;
   void Scan(ScanRequest request, Done<ScanPage> done) override;
   void Commit(Txn txn, std::function<void(TxnReply)> done) override;
-  std::unique_ptr<Watch> StartWatch(WatchRequest request, std::function<void()> wake) override {
-    return ring_.Start(std::move(request), std::move(wake));
+  std::unique_ptr<Watch> Follow(Revision after, std::function<void()> wake) override {
+    return ring_.Follow(after, std::move(wake));
+  }
+  base::Result<WatchBatch> ReadHistory(const HistoryRequest& request) override {
+    return reader_.ReadHistory(request);
   }
   void Current(Done<Revision> done) override { done(index_->Published()); }
   void RequestProgress() override {
@@ -108,7 +111,7 @@ class Rocks final : public RocksEngine {
   Reader reader_;
   EventRing ring_;
   DiskGuard disk_;
-  // Not there when the store is open for reading alone.
+  // Not set if the store is open read-only.
   std::optional<Committer> committer_;
   std::optional<Housekeeper> housekeeper_;
 };
@@ -132,7 +135,7 @@ Rocks::Rocks(RocksOptions options, const Seams& seams, Opened opened, base::Logg
                                         .metrics = options_.metrics,
                                         .retry = seams.retry,
                                         .history_step = options_.history_bytes / 32,
-                                        .on_history_step = [this] { housekeeper_->Poke(); }},
+                                        .on_history_step = [this] { housekeeper_->NoteHistory(); }},
                      Committer::Parts{.gate = gate_,
                                       .index = *index_,
                                       .horizon = horizon_,
@@ -156,7 +159,7 @@ Rocks::Rocks(RocksOptions options, const Seams& seams, Opened opened, base::Logg
 }
 
 Rocks::~Rocks() {
-  // The committer first: it settles what the housekeeper waits for.
+  // The committer stops first, because it settles the writes that the housekeeper waits for.
   if (committer_) committer_->Stop();
   if (housekeeper_) housekeeper_->Stop();
   errors_->PassOnTo(nullptr);
@@ -241,10 +244,10 @@ DatabaseOptions MakeDatabaseOptions(const RocksOptions& options, const Seams& se
   return database;
 }
 
-/// Everything that can fail.
+/// Opens and reads the store. This is everything about opening that can fail.
 base::Result<Opened> OpenAll(const RocksOptions& options, const Seams& seams, base::Logger& log,
                              const base::Clock& clock) {
-  // Before the lock, which would make the directory, or put a file into it.
+  // This comes before the lock, which would create the directory or put a file into it.
   const auto there = HoldsStore(options.directory);
   if (!there) return tl::unexpected(there.error());
   if (!*there && (options.read_only || !options.create)) return FailNoStore(options.directory);

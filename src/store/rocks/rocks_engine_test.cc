@@ -15,9 +15,9 @@
 #include <tuple>
 #include <vector>
 
-#include "base/testing.h"
-#include "store/rocks/layout.h"
-#include "store/rocks/rocks_testing.h"
+#include "base/testing/base_kit.h"
+#include "store/rocks/rocks_layout.h"
+#include "store/rocks/testing/rocks_testing.h"
 
 namespace berth::store::rocks {
 namespace {
@@ -31,7 +31,7 @@ class RocksEngineTest : public RocksTest {
  protected:
   using Rows = std::vector<std::pair<std::string, std::string>>;
 
-  /// The rows of a family, behind the engine's back, which is closed for that.
+  /// Closes the engine and returns the rows of a family.
   Rows ReadRows(std::string_view family) {
     Close();
     rocksdb::DB* db = nullptr;
@@ -80,13 +80,13 @@ TEST_F(RocksEngineTest, HistoryEndsAfterItsAge) {
     return expired;
   }));
   EXPECT_THAT(Events(1), HasSubstr("too old"));
-  // The present, and what is younger, stay.
+  // The present state and younger history stay.
   EXPECT_EQ(Get("/a"), "2");
   if (clock_.Now() < start + minutes(19)) {
     EXPECT_EQ(State(2), "/a=2");
     EXPECT_EQ(Events(2), "/b@3");
   }
-  // Its age comes also when nothing is written any more.
+  // History is also given up by age if there are no more writes.
   EXPECT_TRUE(Eventually([&] {
     clock_.Advance(seconds(20));
     return engine().Compacted().value == 3;
@@ -131,7 +131,7 @@ TEST_F(RocksEngineTest, HistoryEndsAtItsSize) {
 }
 
 TEST_F(RocksEngineTest, WhenNobodyWritesWriteBuffersAreFilesAndWatchesGoOn) {
-  const auto watch = engine().StartWatch({.prefix = "/"}, [] {});
+  const auto watch = engine().Follow({}, [] {});
   for (int i = 0; i < 30; ++i) Put(Numbered(i), std::string(100'000, 'x'));
   const auto files = [this] {
     size_t tables = 0;
@@ -166,8 +166,8 @@ TEST_F(RocksEngineTest, WhatIsGivenUpIsDeleted) {
 }
 
 TEST_F(RocksEngineTest, ReadersOfThePastNeverSeeHalfOfIt) {
-  // A reader at a revision gets all of that state or is told that it is gone, while keys are
-  // overwritten and history is given up under it.
+  // A reader at a revision gets that whole state or kExpired, while keys are overwritten and
+  // history is given up.
   constexpr int kKeys = 20;
   for (int i = 0; i < kKeys; ++i) Put(Numbered(i), "0");
   std::atomic<bool> stop = false;
@@ -239,7 +239,7 @@ TEST_F(RocksEngineTest, RevisionsBeginAboveTheBase) {
   options_.base = {1000};
   EXPECT_EQ(Put("/a"), 1001);
   Close();
-  options_.base = {5000};  // Of no account: the store is there.
+  options_.base = {5000};  // Ignored, because the store exists.
   EXPECT_EQ(Put("/a"), 1002);
   EXPECT_TRUE(IsExpired(999));
   EXPECT_EQ(State(1000), "");
@@ -298,7 +298,7 @@ TEST_F(RocksEngineTest, WhatIsNotAStoreIsLeftAlone) {
 }
 
 TEST_F(RocksEngineTest, AStoreThatWasHalfMadeIsMade) {
-  // A crash right after RocksDB made its files.
+  // This is the state after a crash right after RocksDB created its files.
   rocksdb::DB* db = nullptr;
   rocksdb::Options create;
   create.create_if_missing = true;
@@ -343,7 +343,7 @@ TEST_F(RocksEngineTest, ReadingAloneChangesNothing) {
   EXPECT_EQ(Get("/a"), "1");
   EXPECT_EQ(Events(0), "/a@1 /b@2");
   EXPECT_EQ(Write("/c").outcome, Outcome::kRefused);
-  EXPECT_THAT(Write("/c").error.message, HasSubstr("reading alone"));
+  EXPECT_THAT(Write("/c").error.message, HasSubstr("open read-only"));
   EXPECT_FALSE(CompactNow(engine(), {2}).has_value());
   EXPECT_FALSE(engine().GetHealth().writable);
   EXPECT_EQ(files(), before);

@@ -1,7 +1,6 @@
 #include "store/rocks/salvage.h"
 
 #include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <rocksdb/iterator.h>
 #include <rocksdb/write_batch.h>
@@ -13,15 +12,17 @@
 #include <memory>
 #include <system_error>
 
+#include "base/fd.h"
 #include "store/rocks/data_dir.h"
 #include "store/rocks/database.h"
-#include "store/rocks/fd.h"
-#include "store/rocks/layout.h"
 #include "store/rocks/loading.h"
+#include "store/rocks/rocks_layout.h"
 #include "store/rocks/versions.h"
 
 namespace berth::store::rocks {
 namespace {
+
+using base::Fd;
 
 using base::Reason;
 
@@ -53,7 +54,7 @@ tl::unexpected<base::Error> NoteProblem(const std::string& directory, int error)
                                 std::error_code(error, std::generic_category()).message()));
 }
 
-/// The note is there, or gone, also after a crash.
+/// Creates or deletes the note durably.
 base::Result<void> SetNote(const std::string& directory, bool there) {
   const std::string note = NotePath(directory).string();
   if (there) {
@@ -67,18 +68,13 @@ base::Result<void> SetNote(const std::string& directory, bool there) {
   return {};
 }
 
-std::string FolderTime(const base::Clock& clock) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(clock.Now());
-  return fmt::format("{:%Y%m%dT%H%M%SZ}", fmt::gmtime(seconds.time_since_epoch().count()));
-}
-
-/// Brings a database whose log was cut into a state that the engine can go on from.
+/// Brings a database whose log was cut into a state that the engine can use.
 class Mender {
  public:
   explicit Mender(const Database& database) : database_(database) {}
 
-  /// The newest version there is. RocksDB writes its families to tables one by one: behind the cut
-  /// the versions may reach further than the revision log.
+  /// Raises `last` to the revision of the newest version. RocksDB writes its families to tables one
+  /// by one, so after the cut the versions may reach further than the revision log.
   rocksdb::Status FindLast(Revision& last) const {
     return ForEachVersion([&last](const VersionName& name, const Version&, bool) {
       last = std::max(last, name.revision);
@@ -86,15 +82,16 @@ class Mender {
     });
   }
 
-  /// History ends, and revisions begin, at `raised`; durable on return.
+  /// Gives up history up to `raised`, so that new revisions lie above it. Durable on return.
   rocksdb::Status Raise(Revision raised) {
     const Number number = EncodeRevision(raised);
     batch_.Put(database_.Handle(Family::kNotes), std::string(kCompactedNote), View(number));
     return Write(/*sync=*/true);
   }
 
-  /// Without history only the newest version of each key is of use. The revision log may speak of
-  /// versions that are lost, and deadlines may be missing: the one goes, the others are made anew.
+  /// Deletes all versions except the newest of each key, which is all that a store without history
+  /// needs. Deletes the revision log, since it may name versions that are lost. Rebuilds the
+  /// deadlines, since some may be missing.
   rocksdb::Status DropHistory() {
     rocksdb::ColumnFamilyHandle* expiry = database_.Handle(Family::kExpiry);
     batch_.DeleteRange(database_.Handle(Family::kLog), "", kBehindAll);
@@ -114,7 +111,7 @@ class Mender {
 
  private:
   static constexpr int kBatchRows = 1000;
-  /// Above every number that a key of these families begins with.
+  /// Sorts after every key of these families, because those begin with a positive number.
   static constexpr const char* kBehindAll = "\xff";
 
   template <typename Visit>
@@ -163,10 +160,10 @@ base::Result<void> Mend(const std::string& directory, base::Logger& log, const b
   salvaged.raised = {salvaged.last.value + kSalvageRaise};
   if (status.ok()) status = mender.Raise(salvaged.raised);
   if (status.ok()) status = mender.DropHistory();
-  // Into tables: the log that is left is the one that was damaged.
+  // Flushes everything into tables, because the remaining log is the one that was damaged.
   if (status.ok()) status = (*database)->RewriteAll();
   if (status.ok()) return {};
-  return tl::unexpected(DatabaseError("mend", directory, status));
+  return tl::unexpected(DatabaseError("repair", directory, status));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How exact the end of history is: parts of what may be kept.
+/// The precision of the end of history: samples are taken at these fractions of what may be kept.
 constexpr int64_t kAgeParts = 60;
 constexpr uint64_t kByteParts = 32;
 constexpr int64_t kLongestPart = 10'000;  // Milliseconds.

@@ -1,5 +1,6 @@
-// Where history stood at some moments of the past: from these it is known which revision is as old,
-// or as many bytes back, as history may reach. Pure.
+// Samples of history: the newest revision and the size of history at some moments of the past. They
+// tell which revision has reached the age, or the distance in bytes, up to which history is kept.
+// Pure.
 #pragma once
 
 #include <chrono>
@@ -7,30 +8,31 @@
 #include <deque>
 #include <vector>
 
-#include "store/rocks/layout.h"
+#include "store/rocks/rocks_layout.h"
 #include "store/types.h"
 
 namespace berth::store::rocks {
 
 class Samples {
  public:
-  /// `age` and `bytes` are how far history may reach. `known` is in order of time, and history up
-  /// to `compacted` is given up.
+  /// `age` and `bytes` say how far history may reach. `known` must be in the order of time. History
+  /// up to `compacted` is given up already.
   Samples(std::chrono::seconds age, uint64_t bytes, const std::vector<Sample>& known,
           Revision compacted);
 
-  /// Whether enough has happened since the last one.
+  /// Returns whether enough has happened since the last sample to add another.
   bool IsDue(const Sample& now) const;
 
-  /// Of a moment that is not before the others; a clock that went back is taken to stand still.
+  /// Adds a sample and returns it as it was added. If its time is not after the last sample's
+  /// because the clock went back, it gets a time just after that.
   const Sample& Add(Sample sample);
 
-  /// Up to which revision history is too old or too large; it may be given up already.
+  /// Returns the revision up to which history is too old or too large. It may be given up already.
   Revision GiveUp(const Sample& now) const;
 
-  /// History up to `upto` is given up: forgets what is no longer needed, which is all before the
-  /// last sample that is not above `upto`. Returns the time of the first that is left; 0: there is
-  /// none.
+  /// Forgets the samples that are no longer needed when history up to `upto` is given up: all
+  /// before the last sample that is not above `upto`. Returns the time of the first sample that is
+  /// left. Returns 0 if there are no samples.
   int64_t Forget(Revision upto);
 
  private:
@@ -39,7 +41,7 @@ class Samples {
 
   const int64_t age_;  // Milliseconds.
   const uint64_t bytes_;
-  /// The first, unless it is above all that was given up, is where history begins.
+  /// The first sample marks the beginning of history, unless it is above all that was given up.
   std::deque<Sample> samples_;
   uint64_t begin_bytes_ = 0;
 };

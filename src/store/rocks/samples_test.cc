@@ -34,7 +34,7 @@ TEST(Samples, HistoryEndsAtItsSize) {
   EXPECT_EQ(samples.GiveUp(At(3, 40, 1500)).value, 30);
   EXPECT_EQ(samples.GiveUp(At(3, 40, 9999)).value, 30) << "as far as is known";
 
-  // What was given up no longer counts.
+  // History that was given up no longer counts.
   EXPECT_EQ(samples.Forget({20}), 1);
   EXPECT_LE(samples.GiveUp(At(3, 40, 1400)).value, 20);
   EXPECT_EQ(samples.GiveUp(At(3, 40, 1401)).value, 30);

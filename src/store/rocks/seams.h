@@ -1,4 +1,4 @@
-// Where a test gets between the engine and the machine.
+// The places where a test can get between the engine and the machine.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -13,13 +13,13 @@
 namespace berth::store::rocks {
 
 struct Seams {
-  rocksdb::Env* env = nullptr;  // RocksDB's files; null: the operating system's.
+  rocksdb::Env* env = nullptr;  // The files for RocksDB. Null means the operating system's.
   DiskGuard::FreeBytes free_bytes = FreeBytes;
   std::chrono::milliseconds housekeeping{1000};
   std::chrono::milliseconds retry{1000};
 };
 
-/// As RocksEngine::Open.
+/// Opens a store as RocksEngine::Open does.
 base::Result<std::unique_ptr<RocksEngine>> OpenWith(const RocksOptions& options, const Seams& seams,
                                                     base::Logger& log, const base::Clock& clock);
 

@@ -5,14 +5,15 @@
 namespace berth::store::rocks {
 namespace {
 
-/// Versions that are passed one by one before it is cheaper to seek.
+/// The number of versions that are passed one by one before it is cheaper to seek.
 constexpr int kPassed = 8;
 
 rocksdb::Status BadRow(std::string_view family) {
   return rocksdb::Status::Corruption("a row cannot be read in the family " + std::string(family));
 }
 
-/// The smallest string above every string that begins with `prefix`; empty when there is none.
+/// Returns the smallest string above every string that begins with `prefix`. Returns an empty
+/// string if no string is above all of them.
 std::string Behind(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && static_cast<uint8_t>(end.back()) == 0xff) end.pop_back();
@@ -20,7 +21,8 @@ std::string Behind(std::string_view prefix) {
   return end;
 }
 
-/// Where the versions of `key` end: it holds no NUL, so nothing else lies before this.
+/// Returns a bound after all versions of `key`. No key contains a NUL, so the versions of no other
+/// key lie in between.
 std::string BehindKey(std::string_view key) {
   std::string end(key);
   end.push_back('\x01');
@@ -67,8 +69,7 @@ void StateCursor::Next() {
   FindExisting();
 }
 
-/// From the row where the iterator is to the first that is what its key was at `at_`, if it
-/// existed.
+/// Moves from the current row to the first row that is the version of an existing key at `at_`.
 void StateCursor::FindExisting() {
   for (valid_ = false; rows_->Valid(); Skip()) {
     const auto name = DecodeDataKey(ViewOf(rows_->key()));

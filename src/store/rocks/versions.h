@@ -1,8 +1,8 @@
-// Reading versions of keys from an open database: one by its revision, or a range of keys as they
+// Reads versions of keys from an open database: one by its revision, or a range of keys as they
 // were at some revision.
 //
-// Threads: plain functions, safe from any thread; a StateCursor belongs to one at a time and must
-// not outlive its database.
+// Threads: the functions may be called from any thread. A StateCursor belongs to one thread at a
+// time and must not outlive its database.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "store/rocks/database.h"
-#include "store/rocks/layout.h"
+#include "store/rocks/rocks_layout.h"
 
 namespace berth::store::rocks {
 
@@ -28,7 +28,8 @@ struct StoredVersion {
   std::string value;
 };
 
-/// NotFound when there is no such version. `snapshot` may be null.
+/// Reads the version of `key` at exactly this revision. Returns NotFound if it does not exist.
+/// `snapshot` may be null.
 rocksdb::Status ReadVersion(const Database& database, std::string_view key, Revision revision,
                             const rocksdb::Snapshot* snapshot, StoredVersion& version);
 
@@ -37,17 +38,17 @@ class StateCursor {
  public:
   struct Range {
     std::string_view prefix;
-    std::string_view after;  // Begins behind this key.
+    std::string_view after;  // Begins after this key.
     Revision at;
-    bool whole_store = false;  // Reads ahead and leaves the cache alone.
+    bool whole_store = false;  // Reads ahead and does not fill the cache.
   };
   StateCursor(const Database& database, const Range& range);
 
-  /// False at the end, and after an error.
+  /// Returns false at the end and after an error.
   bool Valid() const { return valid_; }
   rocksdb::Status Error() const { return error_.ok() ? rows_->status() : error_; }
 
-  /// Of the key where it is; valid until Next.
+  // The key at the cursor, the revision of its put, and its version. Valid until Next.
   std::string_view Key() const { return key_; }
   Revision LastPut() const { return revision_; }
   const Version& Current() const { return version_; }
@@ -59,15 +60,15 @@ class StateCursor {
   void Skip();
 
   const Revision at_;
-  const std::string end_;  // The first key behind the prefix; empty: none.
+  const std::string end_;  // The first key after the prefix. Empty if no key can follow it.
   rocksdb::Slice end_slice_;
   std::unique_ptr<rocksdb::Iterator> rows_;
   rocksdb::Status error_;
 
   bool valid_ = false;
   std::string key_;       // The key whose versions are being passed.
-  bool settled_ = false;  // What it was at `at_` is known: its other versions are of no interest.
-  int passed_ = 0;
+  bool settled_ = false;  // Its version at `at_` is known, so its older versions do not matter.
+  int passed_ = 0;        // Its rows that were passed since the last seek.
   Revision revision_;
   Version version_;
 };

@@ -1,4 +1,5 @@
-// Certificates for tests: an authority of the test's own and what it signs, as PEM files.
+// Certificates for tests: an authority of the test's own and the certificates it signs, as PEM
+// files.
 #pragma once
 
 #include <openssl/types.h>
@@ -15,15 +16,15 @@ struct CertificateFiles {
 };
 
 struct CertificateOptions {
-  std::string name = {};         // CN; also the name of the files.
-  std::string alt_name = {};     // "IP:127.0.0.1", "DNS:localhost"; empty: none.
-  std::chrono::hours from{-24};  // Valid from and until, counted from now.
+  std::string name = {};         // CN, and the name of the files.
+  std::string alt_name = {};     // "IP:127.0.0.1" or "DNS:localhost"; empty means no such name.
+  std::chrono::hours from{-24};  // Start and end of validity, relative to now.
   std::chrono::hours until{24};
 };
 
 class CertificateAuthority {
  public:
-  /// Writes DIR/NAME.pem. Exits the test when OpenSSL or the disk refuses.
+  /// Writes DIR/NAME.pem. Exits the test if OpenSSL or the disk fails.
   CertificateAuthority(std::string dir, const std::string& name);
   ~CertificateAuthority();
   CertificateAuthority(const CertificateAuthority&) = delete;
@@ -31,7 +32,7 @@ class CertificateAuthority {
 
   const std::string& File() const { return file_; }
 
-  /// Good for servers and clients alike.
+  /// Issues a certificate for servers and clients alike.
   CertificateFiles Issue(const CertificateOptions& options) const;
 
  private:

@@ -1,4 +1,4 @@
-// What tests of the client share: a log that can be read, requests in a word, and waiting for
+// Shared by tests of the client: a log that can be read, short forms of requests, and waiting for
 // replies.
 #pragma once
 
@@ -14,14 +14,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mutex.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 
 namespace berth::store::etcd::testing {
 
-/// Long enough for a machine that has a lot to do; what is waited for normally takes milliseconds.
+/// Long enough for a busy machine. What a test waits for normally takes milliseconds.
 inline constexpr std::chrono::seconds kPatience{30};
 
-/// A logger whose lines can be looked at.
+/// A logger whose lines can be read.
 class LogCapture {
  public:
   LogCapture() : logger_({.sink = [this](std::string_view line) { Take(line); }}, clock_) {}
@@ -29,8 +29,9 @@ class LogCapture {
   base::Logger& Logger() { return logger_; }
   const base::Clock& Clock() const { return clock_; }
 
-  /// Waits until a line contains `part`; lines are written behind the caller's back.
-  bool Contains(std::string_view part, std::chrono::milliseconds limit = std::chrono::seconds(5)) {
+  /// Waits until a line contains `part`, because other threads write the lines. Returns whether one
+  /// does.
+  bool Contains(std::string_view part, std::chrono::milliseconds limit = kPatience) {
     const auto end = std::chrono::steady_clock::now() + limit;
     for (;;) {
       {
@@ -42,7 +43,7 @@ class LogCapture {
     }
   }
 
-  /// How often `part` has been logged so far.
+  /// Returns how often `part` has been logged so far.
   int Count(std::string_view part) {
     base::MutexLock lock(mutex_);
     int count = 0;
@@ -67,7 +68,7 @@ class LogCapture {
 template <typename T>
 using Answer = tl::expected<T, CallError>;
 
-/// Starts a call (`start` is given the reply to pass on) and lets it run.
+/// Starts a call by passing its reply callback to `start`, and does not wait for the reply.
 template <typename T>
 std::future<Answer<T>> Begin(const std::function<void(Reply<T>)>& start) {
   auto promise = std::make_shared<std::promise<Answer<T>>>();
@@ -104,8 +105,8 @@ inline etcdserverpb::TxnRequest PutRequest(const std::string& key, const std::st
   return request;
 }
 
-inline Answer<etcdserverpb::TxnResponse> Put(Client& client, const std::string& key,
-                                             const std::string& value) {
+inline Answer<etcdserverpb::TxnResponse> PutNow(Client& client, const std::string& key,
+                                                const std::string& value) {
   return BeginTxn(client, PutRequest(key, value)).get();
 }
 

@@ -1,4 +1,4 @@
-// The engine on the model of etcd, for tests of what goes wrong.
+// The engine on the model of etcd, for tests of failures.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/etcd_engine.h"
 #include "store/etcd/revisions.h"
 #include "store/etcd/testing/client_testing.h"
 #include "store/etcd/testing/fake_etcd.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::store::etcd::testing {
 
@@ -56,7 +56,7 @@ class EngineRig : public ::testing::Test {
     return reply;
   }
 
-  /// What a key holds; "" when it is not there.
+  /// Returns the payload of a key, or "" if the key does not exist.
   std::string Get(std::string_view name) {
     const auto entry = GetNow(*engine_, Key(name));
     EXPECT_TRUE(entry) << entry.error().message;
@@ -79,20 +79,20 @@ class EngineRig : public ::testing::Test {
     return true;
   }
 
-  /// The engine's own keys in etcd, under the prefix.
+  /// Returns the name of one of the engine's own keys in etcd.
   static std::string OwnKey(std::string_view name) {
     return std::string("/registry/berth.io/").append(name);
   }
-  static bool IsFencePut(const etcdserverpb::TxnRequest& request) {
+  static bool IsEpochPut(const etcdserverpb::TxnRequest& request) {
     return request.compare_size() == 0 && request.success_size() == 1 &&
            request.success(0).request_put().key().starts_with(OwnKey("fence/process/"));
   }
-  /// A transaction of callers, or a group of them.
+  /// Returns whether the request is a caller's transaction, or a group of them.
   static bool IsCommit(const etcdserverpb::TxnRequest& request) {
     return request.compare_size() >= 2 && request.compare(0).key() == OwnKey("mode");
   }
 
-  /// Straight into etcd, as somebody else would.
+  /// Writes to etcd directly, as another program would.
   void PutRaw(const std::string& key, const std::string& value) {
     etcdserverpb::TxnRequest request;
     etcdserverpb::PutRequest& put = *request.add_success()->mutable_request_put();
@@ -122,7 +122,7 @@ class EngineRig : public ::testing::Test {
   FakeEtcd etcd_;
   Network network_;
   EtcdOptions options_ = {.compact_interval = std::chrono::seconds(0)};
-  FakeClient* client_ = nullptr;  // The engine's.
+  FakeClient* client_ = nullptr;  // The engine's client.
   std::unique_ptr<EtcdEngine> engine_;
 };
 

@@ -22,7 +22,8 @@
 namespace berth::store::etcd::testing {
 namespace {
 
-constexpr int kFirstPort = 10'000;  // Below the range the kernel takes for outgoing connections.
+/// Below the range that the kernel uses for outgoing connections.
+constexpr int kFirstPort = 10'000;
 constexpr int kPortsPerMember = 3;
 
 std::string OwnLoopback() {
@@ -55,7 +56,7 @@ bool Poll(std::chrono::milliseconds limit, const std::function<bool()>& done) {
 
 constexpr std::string_view kDirPrefix = "berth_etcd_";
 
-/// A test that was killed could not remove its data, which is 64 MB and more a member.
+/// Removes the data of tests that were killed, which is 64 MB or more per member.
 void RemoveLeftovers(const std::filesystem::path& parent) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(parent, ignored)) {
@@ -159,19 +160,19 @@ std::vector<std::string> EtcdCluster::Command(int member) const {
     const Member& peer = members_[static_cast<size_t>(i)];
     cluster += fmt::format("{}m{}=http://{}:{}", i == 0 ? "" : ",", i, peer.host, peer.PeerPort());
   }
-  // Where it was put it may have further addresses for clients.
+  // In a network namespace a member may have further addresses for clients.
   const std::string listen = options_.hosts.empty() ? self.host : "0.0.0.0";
   const std::string peer_url = fmt::format("http://{}:{}", self.host, self.PeerPort());
   std::vector<std::string> command;
   if (!options_.launchers.empty()) command = options_.launchers[static_cast<size_t>(member)];
   for (std::string argument :
-       {std::string("etcd"), fmt::format("--name=m{}", member),
+       {std::string("/usr/bin/etcd"), fmt::format("--name=m{}", member),
         fmt::format("--data-dir={}/m{}", dir_, member),
         fmt::format("--listen-client-urls={}://{}:{},http://{}:{}", options_.tls ? "https" : "http",
                     listen, self.port, listen, self.AdminPort()),
         "--advertise-client-urls=" + Endpoint(member), "--listen-peer-urls=" + peer_url,
         "--initial-advertise-peer-urls=" + peer_url, "--initial-cluster=" + cluster,
-        // Unlike in other tests' clusters, so that strangers are recognized.
+        // Differs from other tests' clusters, so that strangers are recognized.
         "--initial-cluster-token=" + dir_, std::string("--heartbeat-interval=50"),
         std::string("--election-timeout=500"), std::string("--bcrypt-cost=4"),
         std::string("--logger=zap"), std::string("--log-outputs=stderr"),
@@ -229,9 +230,9 @@ void EtcdCluster::Kill(int member) { End(member, SIGKILL); }
 void EtcdCluster::Stop(int member) { End(member, SIGTERM); }
 
 void EtcdCluster::Pause(int member) {
-  if (At(member).pid <= 0) return;  // kill(-1) would be everybody.
+  if (At(member).pid <= 0) return;  // kill(-1) would signal every process.
   kill(At(member).pid, SIGSTOP);
-  waitpid(At(member).pid, nullptr, WUNTRACED);  // Until every thread of it has stopped.
+  waitpid(At(member).pid, nullptr, WUNTRACED);  // Waits until all its threads have stopped.
   At(member).paused = true;
 }
 

@@ -22,7 +22,8 @@ bool Within(const std::string& key, const std::string& begin, const std::string&
   return key >= begin && (end == std::string(1, '\0') || key < end);
 }
 
-/// Keys put and ranges deleted by the branches that may be taken; false when they meet.
+/// Collects the keys put and the ranges deleted by the branches that may be taken. Returns false if
+/// a key is put twice.
 bool Collect(const pb::TxnRequest& request, std::set<std::string>& puts,
              std::vector<std::pair<std::string, std::string>>& deletes) {
   for (const pb::RequestOp& op : request.success()) {
@@ -166,7 +167,7 @@ int64_t FakeEtcd::Delete(const std::string& begin, const std::string& end) {
   return deleted;
 }
 
-/// Null when it does not exist there.
+/// Returns null if the key does not exist at that revision.
 const FakeEtcd::Version* FakeEtcd::At(const std::string& key, int64_t revision) const {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return nullptr;
@@ -178,7 +179,7 @@ const FakeEtcd::Version* FakeEtcd::At(const std::string& key, int64_t revision) 
 }
 
 void FakeEtcd::Read(const pb::RangeRequest& request, pb::RangeResponse& response) {
-  // Inside a Txn what it has written so far is seen.
+  // A read inside a Txn sees what the Txn has written so far.
   const int64_t revision = request.revision() > 0 ? request.revision() : revision_ + 1;
   int64_t count = 0;
   for (const auto& [key, versions] : keys_) {
@@ -226,7 +227,7 @@ FakeEtcd::Answer<pb::CompactionResponse> FakeEtcd::Compact(int64_t revision) {
 
 int64_t FakeEtcd::Grant(int64_t ttl) {
   base::MutexLock lock(mutex_);
-  const int64_t id = ++last_lease_;  // None is given out twice, as in etcd.
+  const int64_t id = ++last_lease_;  // No id is used twice, as in etcd.
   leases_[id] = ttl;
   return id;
 }
@@ -326,7 +327,7 @@ class FakeClient::Stream {
         callbacks_(std::move(callbacks)),
         next_(request_.start_revision()) {}
 
-  /// Hands on what has happened; with `end` the stream is over.
+  /// Delivers the events so far. If `end` is true, the stream ends.
   void Pump(FakeEtcd& etcd, bool end) {
     base::MutexLock lock(mutex_);
     if (over_) return;
@@ -395,7 +396,7 @@ void FakeClient::Fail(Reply<T> reply, CallError error) {
   });
 }
 
-/// Hands events to the watches. On the worker's thread only.
+/// Delivers events to the watches. Runs on the worker's thread only.
 void FakeClient::Pump() {
   std::vector<std::shared_ptr<Stream>> streams;
   {
@@ -503,7 +504,7 @@ void FakeClient::LeaseKeepAlive(pb::LeaseKeepAliveRequest request,
 
 std::unique_ptr<WatchStream> FakeClient::Watch(pb::WatchCreateRequest request,
                                                WatchCallbacks callbacks) {
-  /// Takes the stream out of the client when it goes.
+  /// Removes the stream from the client when it is destroyed.
   class Handle final : public WatchStream {
    public:
     Handle(FakeClient& client, std::shared_ptr<Stream> stream)

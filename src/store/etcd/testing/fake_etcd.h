@@ -1,9 +1,9 @@
-// A model of etcd in memory, and a client of it that can lose what a network loses: for tests of
-// everything that an etcd which is well never shows.
+// A model of etcd in memory, and a client of it that can lose requests and replies as a network
+// does. For tests of everything that a healthy etcd never shows.
 //
-// The model has etcd's Txn semantics as the engine relies on them: compares of all levels see the
-// state before the Txn, a key put twice is refused, operations are counted level by level, the
-// events of a revision are in the order of the operations.
+// The model has the Txn semantics of etcd that the engine relies on: compares of all levels see the
+// state before the Txn, a key that is put twice is refused, operations are counted level by level,
+// and the events of a revision are in the order of the operations.
 //
 // Threads: any. Replies and watch responses come on a thread of the client.
 #pragma once
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 #include "store/etcd/worker.h"
 
 namespace berth::store::etcd::testing {
@@ -30,7 +30,7 @@ class FakeEtcd {
   explicit FakeEtcd(size_t max_txn_ops = 128) : max_txn_ops_(max_txn_ops) {}
 
   template <typename T>
-  using Answer = tl::expected<T, std::string>;  // Or etcd's words.
+  using Answer = tl::expected<T, std::string>;  // Or etcd's error text.
 
   Answer<etcdserverpb::TxnResponse> Txn(const etcdserverpb::TxnRequest& request);
   Answer<etcdserverpb::RangeResponse> Range(const etcdserverpb::RangeRequest& request);
@@ -40,12 +40,12 @@ class FakeEtcd {
   /// Deletes the lease's keys in one revision.
   void Expire(int64_t lease);
 
-  /// The events of a revision in a key range; what is compacted is gone.
+  /// Returns the events of a revision in a key range. Compacted events are missing.
   std::vector<etcdserverpb::Event> Events(int64_t revision, const std::string& begin,
                                           const std::string& end, bool prev_kv);
   int64_t Revision();
   int64_t Compacted();
-  /// As after a restore from a backup: the revision and everything after it never happened.
+  /// Simulates a restore from a backup: everything after the revision never happened.
   void GoBackTo(int64_t revision);
 
  private:
@@ -53,7 +53,7 @@ class FakeEtcd {
     etcdserverpb::KeyValue kv;
     bool deleted = false;
   };
-  /// What a Txn does, decided before any of it is done.
+  /// The branches that a Txn takes, decided before any of it is done.
   struct Path {
     bool succeeded = false;
     std::vector<Path> nested;  // Of the branch taken, in order.
@@ -79,30 +79,31 @@ class FakeEtcd {
   int64_t last_lease_ GUARDED_BY(mutex_) = 1000;
   int64_t revision_ GUARDED_BY(mutex_) = 1;
   int64_t compacted_ GUARDED_BY(mutex_) = 0;
-  bool wrote_ GUARDED_BY(mutex_) = false;  // The Txn under way has an event.
+  bool wrote_ GUARDED_BY(mutex_) = false;  // The running Txn has an event.
 };
 
-/// What becomes of one Txn call.
+/// The outcome of one Txn call.
 struct Fate {
   enum class Kind : uint8_t {
     kAnswer,
-    kLoseRequest,  // Does not happen; the caller learns nothing.
-    kLoseReply,    // Happens; the caller learns nothing.
-    kLate,         // The caller learns nothing, and it happens when Deliver is called.
-    kRefuse,       // Does not happen, with `text`.
+    kLoseRequest,  // Does not happen; the caller gets an ambiguous error.
+    kLoseReply,    // Happens; the caller gets an ambiguous error.
+    kLate,         // The caller gets an ambiguous error; it happens when Deliver is called.
+    kRefuse,       // Does not happen; the error is `text`.
     kNoConnection,
-    kSilence,  // Happens; no reply before the client is destroyed.
+    kSilence,  // Happens; there is no reply before the client is destroyed.
   };
   Kind kind = Kind::kAnswer;
   std::string text = {};
 };
 
-/// What a test decides, shared by the clients it makes.
+/// What a test decides about the network, shared by the clients it makes.
 class Network {
  public:
   using FateOf = std::function<Fate(const etcdserverpb::TxnRequest&)>;
 
-  /// Asked for every Txn that writes, in order, one at a time; empty: all are answered.
+  /// Sets the function that is asked for every Txn that writes, in order, one at a time. If unset,
+  /// all are answered.
   void SetFate(FateOf fate) {
     base::MutexLock lock(mutex_);
     fate_ = std::move(fate);
@@ -120,7 +121,7 @@ class Network {
   FateOf fate_ GUARDED_BY(mutex_);
 };
 
-/// A fate for as long as this lives: what it refers to must be declared before it.
+/// Sets a fate for its own lifetime. What the function refers to must be declared before it.
 class FateScope {
  public:
   FateScope(Network& network, Network::FateOf fate) : network_(network) {
@@ -136,13 +137,13 @@ class FateScope {
 
 class FakeClient final : public Client {
  public:
-  /// Both must outlive it.
+  /// Both arguments must outlive the client.
   FakeClient(FakeEtcd& etcd, Network& network) : etcd_(etcd), network_(network) {}
   ~FakeClient() override;
 
-  /// Lets the oldest late Txn happen; false when none is left.
+  /// Lets the oldest late Txn happen. Returns false if none is left.
   bool Deliver();
-  /// Ends all watches, as a member that goes away does.
+  /// Ends all watches, as a member that stops does.
   void BreakWatches();
 
   void Range(etcdserverpb::RangeRequest request, Reply<etcdserverpb::RangeResponse> reply) override;
@@ -176,7 +177,7 @@ class FakeClient final : public Client {
   std::vector<etcdserverpb::TxnRequest> late_ GUARDED_BY(mutex_);
   std::vector<Reply<etcdserverpb::TxnResponse>> silent_ GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Stream>> streams_ GUARDED_BY(mutex_);
-  Worker worker_;  // Last: its tasks use the others.
+  Worker worker_;  // Declared last because its tasks use the others.
 };
 
 }  // namespace berth::store::etcd::testing

@@ -59,7 +59,7 @@ std::optional<HttpAnswer> HttpFetch(const std::string& host, int port, const std
                                     std::chrono::milliseconds limit) {
   const Socket socket;
   if (!socket.Connect(host, port, limit)) return std::nullopt;
-  // HTTP/1.0: the answer ends with the connection and is not chunked.
+  // With HTTP/1.0 the answer ends with the connection and is not chunked.
   const std::string head = fmt::format(
       "{} {} HTTP/1.0\r\nHost: {}\r\nContent-Length: {}\r\n{}\r\n", body.empty() ? "GET" : "POST",
       path, host, body.size(), token.empty() ? "" : fmt::format("Authorization: {}\r\n", token));

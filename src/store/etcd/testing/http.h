@@ -1,4 +1,4 @@
-// One plain HTTP request at a time, for tests that talk to etcd's JSON gateway, health and metrics.
+// One plain HTTP request at a time, for tests that use etcd's JSON gateway, health and metrics.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-/// Sends `body` with POST, or GET when there is none. Nothing: no answer within `limit`.
+/// Sends `body` with POST, or a GET if it is empty. Returns nullopt if no answer comes within
+/// `limit`.
 std::optional<HttpAnswer> HttpFetch(const std::string& host, int port, const std::string& path,
                                     const std::string& body = {}, const std::string& token = {},
                                     std::chrono::milliseconds limit = std::chrono::seconds(1));

@@ -10,10 +10,10 @@
 namespace berth::store::etcd::testing {
 namespace {
 
-/// Only calls that are safe between fork and exec in a program with threads.
+/// Uses only calls that are safe between fork and exec in a program with threads.
 [[noreturn]] void BecomeChild(char* const* argv, int log, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(127);  // It died before the line above.
+  if (getppid() != parent) _exit(127);  // The parent died before the line above.
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   close_range(STDERR_FILENO + 1, ~0U, 0);

@@ -1,6 +1,6 @@
-// Starting processes from a test so that they die with it. The kernel ties that promise
-// (PR_SET_PDEATHSIG) to the thread that forked, not to the process: a Spawner is such a thread, so
-// that a server may be started from any short-lived one.
+// Starts processes from a test so that they die with it. The kernel ties that promise
+// (PR_SET_PDEATHSIG) to the thread that forked, not to the process. A Spawner has such a thread, so
+// that any short-lived thread may start a server.
 #pragma once
 
 #include <sys/types.h>
@@ -22,8 +22,8 @@ class Spawner {
   Spawner(const Spawner&) = delete;
   Spawner& operator=(const Spawner&) = delete;
 
-  /// Runs `argv` (found through PATH) with everything it prints appended to `log_file`. A command
-  /// that cannot be run ends with 127. The process is killed when the Spawner goes.
+  /// Runs `argv` (found through PATH) and appends all its output to `log_file`. A command that
+  /// cannot be run exits with 127. The process is killed when the Spawner is destroyed.
   pid_t Spawn(const std::vector<std::string>& argv, const std::string& log_file);
 
  private:

@@ -7,16 +7,16 @@
 #include <string>
 
 #include "base/result.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/etcd_engine.h"
 #include "store/etcd/testing/client_testing.h"
 #include "store/etcd/testing/etcd_server.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::store::etcd::testing {
 
 class SharedEtcd {
  public:
-  /// Started when first asked for, gone with the program.
+  /// Starts the etcd on the first call; it ends with the program.
   static EtcdCluster& Cluster() {
     static const std::unique_ptr<EtcdCluster> cluster = [] {
       auto started = EtcdCluster::Start({});
@@ -26,7 +26,7 @@ class SharedEtcd {
     return *cluster;
   }
 
-  /// A prefix nobody has used yet.
+  /// Returns a prefix that has not been used yet.
   static std::string FreshPrefix() {
     static std::atomic<int> next = 0;
     return "/test" + std::to_string(next++);
@@ -37,7 +37,7 @@ class SharedEtcd {
     return log;
   }
 
-  /// An engine whose values are those of the contract suite.
+  /// Opens an engine whose values are those of the contract suite.
   static base::Result<std::unique_ptr<EtcdEngine>> Open(const EtcdOptions& options) {
     return EtcdEngine::Open(Cluster().Client(), options, contract::TestSlotCodec(), Log().Logger(),
                             Log().Clock());
