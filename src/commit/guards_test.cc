@@ -1,5 +1,4 @@
-// What a write depends on beside its object: guards that it comes with, and those that its decision
-// has.
+// Guards: other objects that a write depends on, given with the write or found by its decision.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "commit/testing.h"
+#include "commit/testing/sequencer_fixture.h"
 
 namespace berth::commit {
 namespace {
@@ -26,7 +25,7 @@ TEST_F(GuardTest, AGuardThatChangesBetweenDecisionAndCommitIsAskedAgain) {
   Make();
   store_.Put(NamespaceExists().key, state::testing::Stored("n"));
   PumpAll();
-  store_.Delete(NamespaceExists().key);  // The picture does not show it yet.
+  store_.Delete(NamespaceExists().key);  // The snapshot does not show it yet.
   Submit({.key = Key(), .transform = Create("1"), .guards = {NamespaceExists()}});
   PumpAll();
   EXPECT_EQ(results_.back(), "NotFound");
@@ -59,9 +58,9 @@ TEST_F(GuardTest, ARefusalWaitsForTheWriteThatCouldChangeIt) {
   EXPECT_EQ(results_.back(), "NotFound") << "the write that could have changed it failed";
 }
 
-/// Deletes if nothing is said against it by what the object's body names.
-Transform RemoveUnlessKept(int* given_back = nullptr) {
-  return [given_back](const ObjectPtr& current) -> base::Result<Decision> {
+/// Deletes the object unless the object that its body names forbids it.
+Transform RemoveUnlessKept(int* released = nullptr) {
+  return [released](const state::Snapshot&, const ObjectPtr& current) -> base::Result<Decision> {
     if (!current) return base::Fail(base::Reason::kNotFound, "not found");
     Decision decision{.kind = Decision::Kind::kDelete};
     decision.guards.push_back(
@@ -70,8 +69,8 @@ Transform RemoveUnlessKept(int* given_back = nullptr) {
            if (!keeper) return std::nullopt;
            return base::Error{.reason = base::Reason::kConflict, .message = "kept"};
          }});
-    if (given_back != nullptr) {
-      decision.settle = [given_back](bool committed) { *given_back += committed ? 0 : 1; };
+    if (released != nullptr) {
+      decision.on_outcome = [released](bool committed) { *released += committed ? 0 : 1; };
     }
     return decision;
   };
@@ -86,21 +85,21 @@ TEST_F(GuardTest, ADecisionHasGuardsOfItsOwn) {
   Make();
   Run(Key(), Create("keeper"));
   Run(Keeper(), Create("k"));
-  int given_back = 0;
-  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&given_back)), "Conflict");
-  EXPECT_EQ(given_back, 1);
+  int released = 0;
+  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&released)), "Conflict");
+  EXPECT_EQ(released, 1);
   Submit({.key = Key(), .transform = RemoveUnlessKept(), .dry_run = true});
   PumpAll();
   EXPECT_EQ(results_.back(), "Conflict") << "a dry-run is told the same";
   Run(Keeper(), Remove());
-  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&given_back)), "deleted keeper @4");
-  EXPECT_EQ(given_back, 1);
+  EXPECT_EQ(Run(Key(), RemoveUnlessKept(&released)), "deleted keeper @4");
+  EXPECT_EQ(released, 1);
 }
 
 TEST_F(GuardTest, WhatADecisionDependsOnIsCompared) {
   Make();
   Run(Key(), Create("keeper"));
-  store_.Put(Keeper(), state::testing::Stored("k"));  // Not yet in the picture.
+  store_.Put(Keeper(), state::testing::Stored("k"));  // Not yet in the snapshot.
   EXPECT_EQ(Run(Key(), RemoveUnlessKept()), "Conflict");
   EXPECT_EQ(Stored(), "ok:keeper");
 }
@@ -111,22 +110,22 @@ TEST_F(GuardTest, ARefusalByTheDecisionWaitsForTheWriteThatCouldChangeIt) {
   Run(Keeper(), Create("k"));
   faults_ = {Fault::kHold};
   Submit(Keeper(), Remove());
-  int given_back = 0;
-  Submit(Key(), RemoveUnlessKept(&given_back));
+  int released = 0;
+  Submit(Key(), RemoveUnlessKept(&released));
   PumpAll();
   EXPECT_EQ(results_.back(), "-");
-  EXPECT_EQ(given_back, 1) << "nothing is kept while it waits";
+  EXPECT_EQ(released, 1) << "nothing is kept while it waits";
   store_.engine->Release();
   PumpAll();
   EXPECT_EQ(results_.back(), "deleted keeper @4");
 }
 
-/// As fences are: others change it, and never the object.
+/// The keeper acts as a fence: it changes all the time, and no other write changes the object.
 TEST_F(GuardTest, ConflictsAtWhatManyDependOnAreNotTheWritesOwn) {
   Make({.max_conflicts = 2, .max_shared_conflicts = 20});
-  const std::string fence = Keeper();
+  const std::string& fence = Keeper();
   int left = 15;
-  const Transform create = [&](const ObjectPtr&) -> base::Result<Decision> {
+  const Transform create = [&](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
     Decision decision = testing::PutOf("1");
     const ObjectPtr seen = replica_->follower.Current()->Find(fence);
     decision.compares.push_back({.key = fence, .revision = seen ? seen->Revision() : 0});
@@ -137,6 +136,21 @@ TEST_F(GuardTest, ConflictsAtWhatManyDependOnAreNotTheWritesOwn) {
   left = 1000;
   EXPECT_EQ(Run(Key(), create), "ServerTimeout");
   EXPECT_EQ(left, 1000 - 21);
+}
+
+TEST_F(GuardTest, AFenceThatCannotBeDecodedIsSaidToBeAtOnce) {
+  Make();
+  store_.Put(Keeper(), "garbage");
+  PumpAll();
+  int attempts = 0;
+  const Transform create = [&](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
+    ++attempts;
+    Decision decision = testing::PutOf("1");
+    decision.compares.push_back({.key = Keeper(), .revision = 0});
+    return decision;
+  };
+  EXPECT_EQ(Run(Key(), create), "InternalError");
+  EXPECT_EQ(attempts, 1);
 }
 
 }  // namespace

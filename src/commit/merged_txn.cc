@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "codec/slot.h"
+#include "commit/outcome.h"
+#include "state/object.h"
 
 namespace berth::commit {
 namespace {
 
-/// What the writes may have together; the rest is for what is shared.
+/// Size of all writes together. The rest is kept for the shared keys.
 constexpr size_t kMaxBytes = store::kMaxTxnBytes / 2;
-
-int64_t RevisionOf(const state::ObjectPtr& object) { return object ? object->Revision() : 0; }
 
 size_t BytesOf(const store::Txn& txn) {
   size_t bytes =
@@ -26,24 +26,26 @@ size_t BytesOf(const store::Txn& txn) {
 
 }  // namespace
 
-MergedTxn::MergedTxn(const state::Follower& follower)
+MergedTxnBuilder::MergedTxnBuilder(const state::Follower& follower,
+                                   const state::Resources& resources, size_t max_items)
     : follower_(follower),
+      resources_(resources),
       snapshot_(follower.Current()),
-      max_items_(follower.Engine().MaxTxnItems()) {}
+      max_items_(max_items) {}
 
-MergedTxn::Added MergedTxn::Add(store::Txn& txn, size_t own_put,
-                                const std::vector<SharedPut>& shared) {
+MergedTxnBuilder::Added MergedTxnBuilder::Add(store::Txn& txn, size_t object_put,
+                                              const std::vector<SharedPut>& shared) {
   if (!parts_.empty()) {
     if (Clashes(txn, shared)) return Added::kClashes;
     if (!HasRoom(txn, shared)) return Added::kFull;
   }
-  if (IsOld(txn)) return Added::kOld;
+  if (IsOutdated(txn)) return Added::kOutdated;
   const Added applied = Apply(shared);
-  if (applied == Added::kYes) Append(txn, own_put);
+  if (applied == Added::kYes) Append(txn, object_put);
   return applied;
 }
 
-bool MergedTxn::Clashes(const store::Txn& txn, const std::vector<SharedPut>& shared) const {
+bool MergedTxnBuilder::Clashes(const store::Txn& txn, const std::vector<SharedPut>& shared) const {
   const auto used = [this](const std::string& key) {
     return uses_.contains(key) || shared_.contains(key);
   };
@@ -57,8 +59,8 @@ bool MergedTxn::Clashes(const store::Txn& txn, const std::vector<SharedPut>& sha
          std::ranges::any_of(txn.compares, written) || std::ranges::any_of(shared, otherwise_used);
 }
 
-/// Compares that others have already cost nothing.
-bool MergedTxn::HasRoom(const store::Txn& txn, const std::vector<SharedPut>& shared) const {
+/// A compare that another write has already needs no room.
+bool MergedTxnBuilder::HasRoom(const store::Txn& txn, const std::vector<SharedPut>& shared) const {
   size_t compares = txn_.compares.size() + shared_.size();
   size_t writes = txn_.puts.size() + fixed_.size() + txn_.deletes.size() + shared_.size() +
                   txn.puts.size() + txn.deletes.size();
@@ -72,36 +74,35 @@ bool MergedTxn::HasRoom(const store::Txn& txn, const std::vector<SharedPut>& sha
   return compares <= max_items_ && writes <= max_items_ && bytes_ + BytesOf(txn) <= kMaxBytes;
 }
 
-bool MergedTxn::IsOld(const store::Txn& txn) const {
+bool MergedTxnBuilder::IsOutdated(const store::Txn& txn) const {
   return std::ranges::any_of(txn.compares, [this](const store::Compare& compare) {
     const auto use = uses_.find(compare.key);
     if (use != uses_.end() && use->second.compare) {
       return txn_.compares[*use->second.compare].revision != compare.revision;
     }
-    if (RevisionOf(snapshot_->Find(compare.key)) == compare.revision.value) return false;
-    return follower_.GetResources().Find(compare.key).has_value();  // Else nothing shows it.
+    if (state::RevisionOf(snapshot_->Find(compare.key)) == compare.revision.value) return false;
+    return resources_.Find(compare.key).has_value();  // The snapshot has no other keys.
   });
 }
 
-/// What the picture says of a key that nobody has changed here yet.
-std::optional<base::Error> MergedTxn::Begin(const SharedPut& put, Shared& key) const {
+/// Reads a shared key that no write of this transaction has changed yet from the snapshot.
+std::optional<base::Error> MergedTxnBuilder::Read(const SharedPut& put, Shared& key) const {
   const state::ObjectPtr object = snapshot_->Find(put.key);
   if (!object && follower_.IsUndecodable(put.key)) {
-    return base::Error{.reason = base::Reason::kInternalError,
-                       .message = "what is stored under " + put.key + " cannot be decoded"};
+    return UndecodableError(put.key);
   }
-  key = {.before = RevisionOf(object)};
+  key = {.before = state::RevisionOf(object)};
   if (object) key.stored = put.read(*object);
   return std::nullopt;
 }
 
-/// All of them or none.
-MergedTxn::Added MergedTxn::Apply(const std::vector<SharedPut>& shared) {
-  std::vector<std::optional<std::string>> undo;  // Of all but the last.
+/// Makes the changes to all shared keys, or to none.
+MergedTxnBuilder::Added MergedTxnBuilder::Apply(const std::vector<SharedPut>& shared) {
+  std::vector<std::optional<std::string>> undo;  // The last needs none.
   for (const SharedPut& put : shared) {
     const auto [found, fresh] = shared_.try_emplace(put.key);
     std::optional<base::Error> error;
-    if (fresh) error = Begin(put, found->second);
+    if (fresh) error = Read(put, found->second);
     if (fresh && error) shared_.erase(found);
     base::Result<bool> applied = false;
     if (!error) {
@@ -115,7 +116,7 @@ MergedTxn::Added MergedTxn::Apply(const std::vector<SharedPut>& shared) {
     for (size_t i = 0; i < undo.size(); ++i) {
       shared_.find(shared[i].key)->second.stored = std::move(undo[i]);
     }
-    if (!error) return Added::kAgain;
+    if (!error) return Added::kDecideAgain;
     failure_ = std::move(*error);
     return Added::kFailed;
   }
@@ -123,8 +124,9 @@ MergedTxn::Added MergedTxn::Apply(const std::vector<SharedPut>& shared) {
   return Added::kYes;
 }
 
-void MergedTxn::Append(store::Txn& txn, size_t own_put) {
-  Part part{.own_put = txn_.puts.size() + own_put, .first_delete = txn_.deletes.size()};
+void MergedTxnBuilder::Append(store::Txn& txn, size_t object_put) {
+  MergedTxn::Part part{.object_put = txn_.puts.size() + object_put,
+                       .first_delete = txn_.deletes.size()};
   bytes_ += BytesOf(txn);
   for (const store::Put& put : txn.puts) uses_[put.key].written = true;
   for (const std::string& key : txn.deletes) uses_[key].written = true;
@@ -144,20 +146,20 @@ void MergedTxn::Append(store::Txn& txn, size_t own_put) {
   txn = {};
 }
 
-MergedTxn::Taken MergedTxn::Take() {
-  Taken taken{.txn = std::move(txn_), .parts = std::move(parts_)};
-  taken.first_shared_compare = taken.txn.compares.size();
+MergedTxn MergedTxnBuilder::Build() {
+  MergedTxn merged{.txn = std::move(txn_), .parts = std::move(parts_)};
+  merged.first_shared_compare = merged.txn.compares.size();
   for (auto& [key, shared] : shared_) {
     if (shared.writes == 0) continue;
-    taken.txn.compares.push_back({.key = key, .revision = {shared.before}});
+    merged.txn.compares.push_back({.key = key, .revision = {shared.before}});
     if (shared.stored) fixed_.push_back({.key = key, .value = std::move(*shared.stored)});
-    taken.keys.push_back({.key = key, .before = shared.before});
+    merged.keys.push_back({.key = key, .before = shared.before});
   }
   std::ranges::sort(fixed_, {}, [](const store::Put& put) {
     return std::pair(codec::FixedSlot(put.key).value_or(0), std::string_view(put.key));
   });
-  std::ranges::move(fixed_, std::back_inserter(taken.txn.puts));
-  return taken;
+  std::ranges::move(fixed_, std::back_inserter(merged.txn.puts));
+  return merged;
 }
 
 }  // namespace berth::commit

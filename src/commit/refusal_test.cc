@@ -1,5 +1,5 @@
 // Writes that are refused for now: they wait for what writes in flight may change, and are decided
-// again when they are told to.
+// again when they are called back.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "commit/testing.h"
+#include "commit/testing/sequencer_fixture.h"
 
 namespace berth::commit {
 namespace {
@@ -27,11 +27,12 @@ class RefusalTest : public testing::SequencerTest {
  protected:
   using Again = std::function<void()>;
 
-  /// Refused for now until the door is open; `then` decides afterwards.
+  /// Refuses the write until the door is open. Then `then` decides.
   Transform Through(Transform then) {
-    return [this, then = std::move(then)](const ObjectPtr& current) -> Decided {
+    return [this, then = std::move(then)](const state::Snapshot& snapshot,
+                                          const ObjectPtr& current) -> Decided {
       ++decided_;
-      if (open_) return then(current);
+      if (open_) return then(snapshot, current);
       return tl::unexpected(Refusal(kClosed, [this](Again again) {
         waiting_.push_back(std::move(again));
         return true;
@@ -40,7 +41,6 @@ class RefusalTest : public testing::SequencerTest {
   }
   void Tell(size_t waiter) { std::exchange(waiting_[waiter], nullptr)(); }
 
-  using Decided = tl::expected<Decision, Refusal>;
   bool open_ = false;
   int decided_ = 0;
   std::vector<Again> waiting_;
@@ -72,8 +72,9 @@ TEST_F(RefusalTest, ThatIsStillForNowWaitsAgain) {
 
 TEST_F(RefusalTest, ThatHoldsInTheEndIsTheAnswerAndOthersGoOn) {
   Make();
-  Submit(Key(),
-         Through([](const ObjectPtr&) -> Decided { return tl::unexpected(Refusal(kClosed)); }));
+  Submit(Key(), Through([](const state::Snapshot&, const ObjectPtr&) -> Decided {
+           return tl::unexpected(Refusal(kClosed));
+         }));
   Submit(Key(), Create("behind"));
   open_ = true;
   Tell(0);
@@ -84,8 +85,8 @@ TEST_F(RefusalTest, ThatHoldsInTheEndIsTheAnswerAndOthersGoOn) {
 TEST_F(RefusalTest, ThatCanNoLongerWaitIsDecidedAgainAtOnce) {
   Make();
   int asked = 0;
-  Submit(Key(), [&asked](const ObjectPtr& current) -> Decided {
-    if (++asked > 3) return Create("1")(current);
+  Submit(Key(), [&asked](const state::Snapshot& snapshot, const ObjectPtr& current) -> Decided {
+    if (++asked > 3) return Create("1")(snapshot, current);
     return tl::unexpected(Refusal(kClosed, [](const Again&) { return false; }));
   });
   PumpAll();
@@ -162,15 +163,15 @@ TEST_F(RefusalTest, ADryRunWaitsAsTheWriteWouldAndKeepsNothing) {
   EXPECT_EQ(Stored(), "nothing");
 }
 
-/// Each is told by the one before it, while that is still being decided.
+/// Each write is called back by the one before it, while that one is still being decided.
 TEST_F(RefusalTest, HundredThousandAreToldByEachOtherWithoutADeepStack) {
   constexpr size_t kMany = 100'000;
   Make({.max_waiting = kMany});
   std::vector<size_t> order;
   for (size_t i = 0; i < kMany; ++i) {
-    const auto last = [this, i, &order](const ObjectPtr&) -> Decided {
+    const auto last = [this, i, &order](const state::Snapshot&, const ObjectPtr&) -> Decided {
       Decision decision = PutOf("x");
-      decision.settle = [this, i, &order](bool) {
+      decision.on_outcome = [this, i, &order](bool) {
         order.push_back(i);
         if (i + 1 < kMany) Tell(i + 1);
       };
@@ -188,7 +189,7 @@ TEST_F(RefusalTest, HundredThousandAreToldByEachOtherWithoutADeepStack) {
   EXPECT_EQ(replica_->sequencer->GetStats().waiting, 0U);
 }
 
-/// A thread that only told them does not decide them.
+/// A thread that only calls back does not decide the writes.
 TEST_F(RefusalTest, GoesOnWhereTransformsMayRun) {
   std::vector<std::function<void()>> tasks;
   Make({.run = [&tasks](std::function<void()> task) { tasks.push_back(std::move(task)); }});
@@ -203,14 +204,36 @@ TEST_F(RefusalTest, GoesOnWhereTransformsMayRun) {
   EXPECT_THAT(results_, ElementsAre("created a @2", "created b @3", "created c @1"));
 }
 
-/// What it is refused for in the end must be current, where others write too.
+/// A step is work that the write itself needs, so later writes of the object wait for it.
+TEST_F(RefusalTest, AStepIsDoneBeforeTheWriteIsDecidedAgain) {
+  Make();
+  std::vector<Again> steps;
+  bool done = false;
+  Submit(Key(), [&](const state::Snapshot& snapshot, const ObjectPtr& current) -> Decided {
+    if (done) return Create("1")(snapshot, current);
+    Refusal refusal(kClosed);
+    refusal.step = [&steps](Again again) { steps.push_back(std::move(again)); };
+    return tl::unexpected(std::move(refusal));
+  });
+  Submit(Key(), Append("2"));
+  PumpAll();
+  ASSERT_EQ(steps.size(), 1U);
+  EXPECT_THAT(results_, ElementsAre("-", "-")) << "the step is under way";
+  done = true;
+  steps.front()();
+  PumpAll();
+  EXPECT_THAT(results_, ElementsAre("created 1 @1", "updated 12 @2"));
+  EXPECT_EQ(steps.size(), 1U);
+}
+
+/// A final refusal must be decided on current state where others write too.
 TEST_F(RefusalTest, OnASharedStoreTheStoreIsAskedBeforeItHolds) {
   Make({}, {.shared_store = true});
-  Submit(Key(), Through([](const ObjectPtr& current) -> Decided {
+  Submit(Key(), Through([](const state::Snapshot& snapshot, const ObjectPtr& current) -> Decided {
            if (!current) return tl::unexpected(Refusal(kClosed));
-           return Append("+")(current);
+           return Append("+")(snapshot, current);
          }));
-  store_.Put(Key(), state::testing::Stored("other"));  // Not yet in the picture.
+  store_.Put(Key(), state::testing::Stored("other"));  // Not yet in the snapshot.
   open_ = true;
   Tell(0);
   PumpAll();

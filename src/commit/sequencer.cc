@@ -1,193 +1,211 @@
+// The story of a write: Submit, Run (decide), Send, OnReply (await), and the answer. Writes with
+// shared puts leave it at Send: Merger sends, awaits and answers them.
 #include "commit/sequencer.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "commit/sequencer_impl.h"
+#include "commit/attempt.h"
+#include "commit/finisher.h"
+#include "commit/gate.h"
+#include "commit/merger.h"
+#include "commit/op.h"
+#include "commit/open_writes.h"
+#include "commit/outcome.h"
+#include "commit/runner.h"
+#include "commit/snapshot_waits.h"
 
 namespace berth::commit {
-namespace {
 
-base::Error TimeoutError() {
-  return {.reason = base::Reason::kTimeout,
-          .message = "Timeout: request did not complete within the allotted timeout"};
-}
+class Sequencer::Impl {
+ public:
+  Impl(const SequencerParts& parts, SequencerOptions options)
+      : parts_(parts),
+        options_(std::move(options)),
+        writes_(parts.clock, parts.timers, options_, gate_),
+        runner_(options_, gate_, [this](const OpPtr& op, Ops& ready) { Run(op, ready); }),
+        finisher_(parts_, options_, gate_, writes_, runner_),
+        waits_(parts_, gate_, options_.retry),
+        merger_(parts_, options_, gate_, writes_, runner_, finisher_, waits_) {}
 
-}  // namespace
+  void Submit(Write write, Done done);
+  void Close();
+  Stats GetStats() const;
+
+ private:
+  void Run(const OpPtr& op, Ops& ready);
+  bool GuardChanged(const Attempt& attempt) const;
+  std::function<void()> Resumption(const OpPtr& op);
+  void AnswerUncommitted(const OpPtr& op, std::optional<Refusal> refusal, Ops& ready);
+  void Send(const OpPtr& op);
+  void OnReply(const OpPtr& op, const store::TxnReply& reply);
+  void OnCommitted(const OpPtr& op, const store::TxnReply& reply);
+  void OnUnknown(const OpPtr& op);
+  void Succeed(const OpPtr& op, const state::Snapshot& snapshot);
+  void Fail(const OpPtr& op, base::Error error);
+
+  const SequencerParts parts_;
+  const SequencerOptions options_;
+  const GatePtr gate_ = std::make_shared<Gate>();
+  OpenWrites writes_;
+  Runner runner_;
+  Finisher finisher_;
+  SnapshotWaits waits_;
+  Merger merger_;
+};
 
 void Sequencer::Impl::Submit(Write write, Done done) {
   auto op = std::make_shared<Op>();
   op->write = std::move(write);
   op->done = std::move(done);
-  if (options_.metrics != nullptr) op->came = follower_.Clock().Steady();
+  if (options_.metrics != nullptr) op->submitted_at = parts_.clock.Steady();
   bool first = false;
-  if (std::optional<base::Error> refused = Enqueue(op, first)) {
-    op->done(tl::unexpected(std::move(*refused)));
-    return;
+  if (std::optional<base::Error> refused = writes_.Enter(op, first)) {
+    return op->done(tl::unexpected(std::move(*refused)));
   }
-  ScheduleTick(op->write.deadline);
-  if (first) Inside([&] { Drive({op}); });
+  if (first) gate_->Inside([&] { runner_.Drive({op}); });
 }
 
-/// Nothing: it waits, or is the first of its object.
-std::optional<base::Error> Sequencer::Impl::Enqueue(const OpPtr& op, bool& first) {
-  base::MutexLock lock(mutex_);
-  if (closed_) return base::ShuttingDown();
-  if (waiting_ >= options_.max_waiting) return base::TooManyRequests();
-  Lane& lane = lanes_[op->write.key];
-  if (lane.queue.size() >= options_.max_waiting_per_key) return base::TooManyRequests();
-  first = lane.queue.empty();
-  lane.queue.push_back(op);
-  ++waiting_;
-  if (op->write.deadline != base::SteadyTime::max()) deadlines_.emplace(op->write.deadline, op);
-  return std::nullopt;
-}
-
-/// Deadlines share a timer: the next tick is that of the earliest.
-void Sequencer::Impl::ScheduleTick(base::SteadyTime at) {
-  {
-    base::MutexLock lock(mutex_);
-    if (at >= tick_at_) return;
-    tick_at_ = at;
-  }
-  follower_.RunAt(at, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->Inside([&self] { self->Tick(); });
-  });
-}
-
-void Sequencer::Impl::Tick() {
-  std::vector<Done> late;
-  base::SteadyTime next = base::SteadyTime::max();
-  {
-    base::MutexLock lock(mutex_);
-    const base::SteadyTime now = follower_.Clock().Steady();
-    for (; !deadlines_.empty() && deadlines_.begin()->first <= now;
-         deadlines_.erase(deadlines_.begin())) {
-      late.push_back(std::exchange(deadlines_.begin()->second->done, nullptr));
-    }
-    tick_at_ = base::SteadyTime::max();
-    if (!deadlines_.empty()) next = deadlines_.begin()->first;
-  }
-  ScheduleTick(next);
-  for (const Done& done : late) done(tl::unexpected(TimeoutError()));
-}
-
-void Sequencer::Impl::Drive(Ops ready) {
-  // Those that are added while it runs belong behind what is ready already.
-  for (size_t i = 0; i < ready.size(); ++i) {
-    const OpPtr op = ready[i];
-    Attempt(op, ready);
-  }
-}
-
-void Sequencer::Impl::Dispatch(Ops ready) {
-  if (ready.empty()) return;
-  if (!options_.run) return Drive(std::move(ready));
-  options_.run([self = shared_from_this(), ready = std::move(ready)]() mutable {
-    self->Inside([&] { self->Drive(std::move(ready)); });
-  });
-}
-
-/// Those that are resumed while others are driven wait for these: nobody is driven inside another,
-/// and they keep their order.
-void Sequencer::Impl::Resume(const OpPtr& op) {
-  {
-    base::MutexLock lock(mutex_);
-    resumed_.push_back(op);
-    if (std::exchange(resuming_, true)) return;
-  }
-  if (!options_.run) return DriveResumed();
-  options_.run([self = shared_from_this()] { self->Inside([&self] { self->DriveResumed(); }); });
-}
-
-void Sequencer::Impl::DriveResumed() {
+/// Decides the write, and sends it, answers it, or lets it wait for what it has to wait for. Called
+/// by the runner whenever the write can go on.
+void Sequencer::Impl::Run(const OpPtr& op, Ops& ready) {
   for (;;) {
-    Ops ready;
-    {
-      base::MutexLock lock(mutex_);
-      ready.swap(resumed_);
-      if (ready.empty()) {
-        resuming_ = false;
-        return;
-      }
+    if (writes_.IsAnswered(*op)) {  // Its deadline has passed.
+      return writes_.Answer(op, Written{}, ready);
     }
-    Drive(std::move(ready));
+    Attempt& attempt = op->attempt;
+    std::optional<Refusal> refusal =
+        Decide(op->write, *parts_.follower.Current(), parts_.follower, attempt);
+    if (attempt.refused_by_guard) {
+      finisher_.Abandon(*op);
+      if (writes_.WaitForStore(*attempt.guarded.back().key, op)) return;
+      if (GuardChanged(attempt)) continue;  // By a write that was finished meanwhile.
+    }
+    if (refusal && refusal->step) return refusal->step(Resumption(op));
+    if (refusal && refusal->wait) {
+      if (refusal->wait(Resumption(op))) return;
+      continue;
+    }
+    const bool to_send =
+        !refusal && attempt.decision.kind != Decision::Kind::kNothing && !op->write.dry_run;
+    if (to_send) return Send(op);
+    // No transaction will compare what this answer depends on, so the snapshot must be current.
+    const bool may_be_old = parts_.follower.AsksStore() || !parts_.follower.Ready();
+    if (may_be_old && !op->verified) return finisher_.DecideOnNewest(op);
+    return AnswerUncommitted(op, std::move(refusal), ready);
   }
 }
 
-void Sequencer::Impl::Finish(const OpPtr& op, base::Result<Written> result, Ops& ready) {
-  Done done;
-  {
-    base::MutexLock lock(mutex_);
-    const auto found = lanes_.find(op->write.key);
-    Lane& lane = found->second;
-    std::move(lane.waiting.begin(), lane.waiting.end(), std::back_inserter(ready));
-    lane.waiting.clear();
-    lane.in_store = false;
-    lane.queue.pop_front();
-    if (lane.queue.empty()) {
-      lanes_.erase(found);
-    } else {
-      ready.push_back(lane.queue.front());
-    }
-    --waiting_;
-    deadlines_.erase({op->write.deadline, op});
-    done = std::exchange(op->done, nullptr);
+/// Says whether the object of the guard that refused the write is no longer the one it was shown.
+bool Sequencer::Impl::GuardChanged(const Attempt& attempt) const {
+  const Attempt::Guarded& last = attempt.guarded.back();
+  return state::RevisionOf(parts_.follower.Current()->Find(*last.key)) !=
+         state::RevisionOf(last.object);
+}
+
+/// Returns the callback for a refusal: it has the write decided again.
+std::function<void()> Sequencer::Impl::Resumption(const OpPtr& op) {
+  return Gated(gate_, [this, op] { runner_.Resume(op); });
+}
+
+/// Answers a write that is refused, has nothing to do, or is a dry-run.
+void Sequencer::Impl::AnswerUncommitted(const OpPtr& op, std::optional<Refusal> refusal,
+                                        Ops& ready) {
+  if (refusal && refusal->answered && !op->write.dry_run) refusal->answered();
+  base::Result<Written> result =
+      refusal ? base::Result<Written>(tl::unexpected(std::move(refusal->error)))
+              : UncommittedResult(op->write.key, op->attempt, parts_.resources);
+  finisher_.Abandon(*op);
+  writes_.Answer(op, std::move(result), ready);
+}
+
+void Sequencer::Impl::Send(const OpPtr& op) {
+  if (!op->attempt.decision.shared.empty()) return merger_.Send(op);
+  store::Txn txn = MakeExpectedTxn(op->write.key, op->attempt, parts_.follower);
+  writes_.EnterStore(*op);
+  parts_.engine.Commit(std::move(txn), Gated(gate_, [this, op](const store::TxnReply& reply) {
+                         OnReply(op, reply);
+                       }));
+}
+
+void Sequencer::Impl::OnReply(const OpPtr& op, const store::TxnReply& reply) {
+  switch (reply.outcome) {
+    case store::Outcome::kCommitted:
+      return OnCommitted(op, reply);
+    case store::Outcome::kConflict:
+      if (auto error = UndecodableConflict(reply, parts_.follower)) return Fail(op, *error);
+      return finisher_.DecideAgain(
+          op, IsOwnConflict(op->attempt, reply) ? op->conflicts : op->shared_conflicts);
+    case store::Outcome::kRefused:
+      return Fail(op, reply.error);
+    case store::Outcome::kUnknown:
+      return OnUnknown(op);
   }
-  if (done) done(std::move(result));
 }
 
-void Sequencer::Impl::LeaveStore(const OpPtr& op, Ops& ready) {
-  base::MutexLock lock(mutex_);
-  Lane& lane = lanes_.find(op->write.key)->second;
-  lane.in_store = false;
-  std::move(lane.waiting.begin(), lane.waiting.end(), std::back_inserter(ready));
-  lane.waiting.clear();
+void Sequencer::Impl::OnCommitted(const OpPtr& op, const store::TxnReply& reply) {
+  if (options_.metrics != nullptr) op->replied_at = parts_.clock.Steady();
+  Attempt& attempt = op->attempt;
+  const bool puts = attempt.decision.kind == Decision::Kind::kPut;
+  attempt.revision = puts ? reply.puts[attempt.object_put].value : reply.deletes.front().value;
+  waits_.AwaitRevision(LastRevision(reply),
+                       [this, op](const state::Snapshot& snapshot) { Succeed(op, snapshot); });
 }
 
-bool Sequencer::Impl::Answered(const Op& op) const {
-  base::MutexLock lock(mutex_);
-  return !op.done;
+/// The reply was lost. Once the follower has passed the store's current revision, it has seen the
+/// write, or the write was not committed: engines reply kUnknown only when nothing of the
+/// transaction can still happen.
+void Sequencer::Impl::OnUnknown(const OpPtr& op) {
+  finisher_.CountLostReply();
+  waits_.CatchUp([this, op](const state::Snapshot& snapshot) {
+    Attempt& attempt = op->attempt;
+    parts_.follower.Forget(attempt.expected.front());  // From here on it does not change.
+    switch (Resolve(op->write.key, attempt, snapshot)) {
+      case Resolution::kCommitted:
+        attempt.revision = attempt.expected.front()->revision;
+        return Succeed(op, snapshot);
+      case Resolution::kNotCommitted:
+        return finisher_.DecideAgain(op, op->conflicts);
+      case Resolution::kUnknown:
+        return Fail(op, UnknownError());
+    }
+  });
+}
+
+void Sequencer::Impl::Succeed(const OpPtr& op, const state::Snapshot& snapshot) {
+  Ops ready;
+  finisher_.Succeed(op, snapshot, ready);
+  runner_.Dispatch(std::move(ready));
+}
+
+void Sequencer::Impl::Fail(const OpPtr& op, base::Error error) {
+  Ops ready;
+  finisher_.Fail(op, std::move(error), ready);
+  runner_.Dispatch(std::move(ready));
 }
 
 void Sequencer::Impl::Close() {
-  std::vector<Done> open;
-  Ops unsent;
-  {
-    base::MutexLock lock(mutex_);
-    closed_ = true;
-    while (inside_ > 0) left_.Wait(mutex_);
-    unsent.swap(to_merge_);
-    for (const Unmerged& unmerged : std::exchange(unmerged_, {})) unsent.push_back(unmerged.op);
-    for (auto& [key, lane] : lanes_) {
-      for (const OpPtr& op : lane.queue) {
-        if (op->done) open.push_back(std::exchange(op->done, nullptr));
-      }
-    }
-    lanes_.clear();
-    deadlines_.clear();
-  }
-  for (const OpPtr& op : unsent) Settle(*op, false);
-  for (const Done& done : open) done(tl::unexpected(base::ShuttingDown()));
+  writes_.Close();
+  gate_->Close();
+  for (const OpPtr& op : merger_.TakeUnsent()) finisher_.Abandon(*op);
+  writes_.AnswerAll();
 }
 
 Sequencer::Stats Sequencer::Impl::GetStats() const {
-  base::MutexLock lock(mutex_);
-  Stats stats = stats_;
-  stats.waiting = waiting_;
-  return stats;
+  return {.waiting = writes_.Size(),
+          .committed = finisher_.Committed(),
+          .conflicts = finisher_.Conflicts(),
+          .unknown = finisher_.LostReplies()};
 }
 
-Sequencer::Sequencer(state::Follower& follower, SequencerOptions options)
-    : impl_(std::make_shared<Impl>(follower, std::move(options))) {}
+Sequencer::Sequencer(const SequencerParts& parts, SequencerOptions options)
+    : impl_(std::make_unique<Impl>(parts, std::move(options))) {}
 
 Sequencer::~Sequencer() { impl_->Close(); }
 
 void Sequencer::Close() { impl_->Close(); }
 
 void Sequencer::Submit(Write write, Done done) { impl_->Submit(std::move(write), std::move(done)); }
-
-state::Follower& Sequencer::GetFollower() const { return impl_->GetFollower(); }
 
 Sequencer::Stats Sequencer::GetStats() const { return impl_->GetStats(); }
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "commit/testing.h"
+#include "base/testing/base_kit.h"
+#include "commit/testing/sequencer_fixture.h"
 #include "state/follower.h"
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 
 namespace berth::commit {
 namespace {
@@ -40,7 +40,8 @@ TEST_F(SequencerTest, CreatesChangesAndDeletes) {
   EXPECT_EQ(Run(Key(), Create("1")), "created 1 @1");
   EXPECT_EQ(Run(Key(), Create("1")), "AlreadyExists");
   EXPECT_EQ(Run(Key(), Append("2")), "updated 12 @2");
-  EXPECT_EQ(Run(Key(), [](const ObjectPtr&) { return Decision{}; }), "unchanged 12 @2");
+  EXPECT_EQ(Run(Key(), [](const state::Snapshot&, const ObjectPtr&) { return Decision{}; }),
+            "unchanged 12 @2");
   EXPECT_EQ(Run(Key(), Remove()), "deleted 12 @3");
   EXPECT_EQ(Run(Key(), Remove()), "NotFound");
   EXPECT_EQ(replica_->sequencer->GetStats().waiting, 0U);
@@ -52,7 +53,7 @@ TEST_F(SequencerTest, AnswersWhenTheWriteCanBeRead) {
   Make();
   Submit(Key(), Create("1"));
   EXPECT_EQ(Stored(), "ok:1");
-  EXPECT_EQ(results_[0], "-") << "in the store, but not in the picture";
+  EXPECT_EQ(results_[0], "-") << "in the store, but not in the snapshot";
   bool seen = false;
   replica_->sequencer->Submit({.key = ServiceKey("n", "b"), .transform = Create("1")},
                               [&](const base::Result<Written>& written) {
@@ -78,7 +79,7 @@ TEST_F(SequencerTest, WritesOfOneObjectWaitInOrderAndBuildOnEachOther) {
 TEST_F(SequencerTest, AChangeByAnotherIsBuiltUpon) {
   Make();
   Run(Key(), Create("1"));
-  store_.Put(Key(), state::testing::Stored("other"));  // Not yet in the picture.
+  store_.Put(Key(), state::testing::Stored("other"));  // Not yet in the snapshot.
   EXPECT_EQ(Run(Key(), Append("+")), "updated other+ @3");
   store_.Delete(Key());
   EXPECT_EQ(Run(Key(), Remove()), "NotFound");
@@ -90,11 +91,12 @@ TEST_F(SequencerTest, WithoutEndOfConflictsTheClientShallTryAgain) {
   Make({.max_conflicts = 3});
   Run(Key(), Create("1"));
   int runs = 0;
-  const std::string result = Run(Key(), [&](const ObjectPtr& current) -> base::Result<Decision> {
-    ++runs;
-    store_.Put(Key(), state::testing::Stored("other" + std::to_string(runs)));
-    return PutOf(Body(*current) + "+");
-  });
+  const std::string result =
+      Run(Key(), [&](const state::Snapshot&, const ObjectPtr& current) -> base::Result<Decision> {
+        ++runs;
+        store_.Put(Key(), state::testing::Stored("other" + std::to_string(runs)));
+        return PutOf(Body(*current) + "+");
+      });
   EXPECT_EQ(result, "ServerTimeout");
   EXPECT_EQ(runs, 4);
   EXPECT_EQ(Run(Key(), Append("+")), "updated other4+ @6") << "the next one goes on";
@@ -103,16 +105,17 @@ TEST_F(SequencerTest, WithoutEndOfConflictsTheClientShallTryAgain) {
 TEST_F(SequencerTest, ARefusedWriteChangesNothingAndFreesItsKey) {
   Make();
   faults_ = {Fault::kFail};
-  bool settled = true;
-  Submit(Key(), [&settled](const ObjectPtr&) -> base::Result<Decision> {
-    Decision decision = PutOf("1");
-    decision.settle = [&settled](bool committed) { settled = committed; };
-    return decision;
-  });
+  bool was_committed = true;
+  Submit(Key(),
+         [&was_committed](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
+           Decision decision = PutOf("1");
+           decision.on_outcome = [&was_committed](bool committed) { was_committed = committed; };
+           return decision;
+         });
   Submit(Key(), Create("2"));
   PumpAll();
   EXPECT_THAT(results_, ElementsAre("ServiceUnavailable", "created 2 @1"));
-  EXPECT_FALSE(settled);
+  EXPECT_FALSE(was_committed);
 }
 
 TEST_F(SequencerTest, AnUnknownOutcomeIsFoundOut) {
@@ -176,10 +179,11 @@ TEST_F(SequencerTest, AKeyStaysTakenUntilItsReplyHasCome) {
 TEST_F(SequencerTest, OnASharedStoreARefusalIsAskedOfTheStore) {
   Make({}, {.shared_store = true});
   Run(Key(), Create("1"));
-  store_.Delete(Key());  // Acknowledged to somebody, but not yet in our picture.
+  store_.Delete(Key());  // Acknowledged to another client, not yet in our snapshot.
   EXPECT_EQ(Run(Key(), Create("2")), "created 2 @3");
   store_.Put(Key(), state::testing::Stored("3"));
-  EXPECT_EQ(Run(Key(), [](const ObjectPtr&) { return Decision{}; }), "unchanged 3 @4");
+  EXPECT_EQ(Run(Key(), [](const state::Snapshot&, const ObjectPtr&) { return Decision{}; }),
+            "unchanged 3 @4");
   store_.Delete(Key());
   Submit({.key = Key(), .transform = Create("4"), .dry_run = true});
   PumpAll();
@@ -189,12 +193,13 @@ TEST_F(SequencerTest, OnASharedStoreARefusalIsAskedOfTheStore) {
 TEST_F(SequencerTest, ADryRunIsDecidedAndKeepsNothing) {
   Make();
   Submit(Key(), Create("1"));
-  std::vector<bool> settled;
+  std::vector<bool> outcomes;
   Submit({.key = Key(),
-          .transform = [&settled](const ObjectPtr& current) -> base::Result<Decision> {
+          .transform = [&outcomes](const state::Snapshot&,
+                                   const ObjectPtr& current) -> base::Result<Decision> {
             Decision decision = PutOf(Body(*current) + "2");
             decision.puts.push_back({.key = ServiceKey("n", "extra"), .stored = "ok:e"});
-            decision.settle = [&settled](bool committed) { settled.push_back(committed); };
+            decision.on_outcome = [&outcomes](bool committed) { outcomes.push_back(committed); };
             return decision;
           },
           .dry_run = true});
@@ -203,7 +208,7 @@ TEST_F(SequencerTest, ADryRunIsDecidedAndKeepsNothing) {
   PumpAll();
   EXPECT_THAT(results_,
               ElementsAre("created 1 @1", "updated 12 @1", "AlreadyExists", "deleted 1 @1"));
-  EXPECT_THAT(settled, ElementsAre(false));
+  EXPECT_THAT(outcomes, ElementsAre(false));
   EXPECT_EQ(Stored(), "ok:1");
   EXPECT_EQ(store::CurrentNow(*store_.engine)->value, 1);
 }
@@ -211,7 +216,7 @@ TEST_F(SequencerTest, ADryRunIsDecidedAndKeepsNothing) {
 TEST_F(SequencerTest, SeveralObjectsCommitTogetherRecordsFirstGivenBackLast) {
   Make();
   const std::string record = "/registry/namespaces/10.0.0.1";
-  const auto take = [&record](const ObjectPtr&) -> base::Result<Decision> {
+  const auto take = [&record](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
     Decision decision = PutOf("1");
     decision.puts.push_back({.key = record,
                              .stored = state::testing::Stored("r"),
@@ -222,7 +227,7 @@ TEST_F(SequencerTest, SeveralObjectsCommitTogetherRecordsFirstGivenBackLast) {
   EXPECT_EQ(Run(Key(), take), "created 1 @2");
   EXPECT_EQ(replica_->follower.Current()->Find(record)->Revision(), 1);
   EXPECT_EQ(Run(Key(),
-                [&record](const ObjectPtr&) -> base::Result<Decision> {
+                [&record](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
                   return Decision{.kind = Decision::Kind::kDelete,
                                   .deletes = {{.key = record, .expected = 1}}};
                 }),
@@ -287,8 +292,8 @@ TEST_F(SequencerTest, EverythingIsAnsweredAtTheEnd) {
   PumpAll();
 }
 
-/// Many clients add their own letters to a few objects through two servers, on a store that fails,
-/// loses replies and answers out of order; what was acknowledged is there exactly once.
+/// Many clients add letters of their own to a few objects through two servers, on a store that
+/// fails, loses replies and answers out of order. Every acknowledged letter is there exactly once.
 TEST_F(SequencerTest, TwoServersLoseAndDoubleNothing) {
   const uint64_t seed = base::TestSeed(11);
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -306,7 +311,7 @@ TEST_F(SequencerTest, TwoServersLoseAndDoubleNothing) {
                                                  SequencerOptions{.max_conflicts = 1000}));
     replicas.back()->follower.Pump();
   }
-  std::map<std::string, std::string> state;  // Of each mark: "?", "ok" or "failed".
+  std::map<std::string, std::string> state;  // For each mark "?", "ok" or "failed".
   const auto key_of = [](int64_t i) { return ServiceKey("n", std::to_string(i % 5)); };
   const int64_t writes = base::LongCount(5000);
   for (int64_t i = 0; i < writes; ++i) {

@@ -1,4 +1,4 @@
-// What becomes of writes that go together: each has an answer of its own.
+// The outcome of merged writes: each write gets its own answer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "commit/testing_shared.h"
+#include "commit/testing/shared_puts_fixture.h"
 
 namespace berth::commit {
 namespace {
@@ -55,7 +55,7 @@ TEST_F(SharedPutsTest, OneWhoseObjectHasChangedWhileItWaitedIsDecidedAgain) {
   EXPECT_EQ(Map(), "ok:0ac");
 }
 
-/// Another server makes b when the picture has been looked at already.
+/// Another server creates b after the snapshot was taken.
 TEST_F(SharedPutsTest, AfterAFailedCompareThoseAtFaultAreTakenOut) {
   MakeRecording();
   bool done = false;
@@ -63,10 +63,10 @@ TEST_F(SharedPutsTest, AfterAFailedCompareThoseAtFaultAreTakenOut) {
   Submit(Service("a"), Marked("a"));
   Submit(Service("b"),
          With(
-             [&done](const ObjectPtr& current) -> base::Result<Decision> {
+             [&done](const state::Snapshot&, const ObjectPtr& current) -> base::Result<Decision> {
                if (current) return base::Fail(base::Reason::kAlreadyExists, "");
                Decision decision = PutOf("b");
-               decision.settle = [&done](bool committed) { done = committed; };
+               decision.on_outcome = [&done](bool committed) { done = committed; };
                return decision;
              },
              {{.key = kMap,
@@ -94,11 +94,11 @@ TEST_F(SharedPutsTest, WhatAnotherServerPutsIsBuiltUpon) {
   Occupy();
   SubmitMarked({"a", "b"});
   ASSERT_TRUE(store_.engine->Release());
-  // Applied up to its own write only, as if the follower were slow.
+  // Follows up to the write itself only, as if the follower were slow.
   store_.Put(kMap, state::testing::Stored("0 and theirs "));
   PumpAll();
   EXPECT_EQ(Map(), "ok:0 and theirs ab");
-  store_.Put(kMap, state::testing::Stored("new "));  // Not yet in the picture.
+  store_.Put(kMap, state::testing::Stored("new "));  // Not yet in the snapshot.
   SubmitMarked({"c", "d"});
   PumpAll();
   EXPECT_EQ(Map(), "ok:new cd");
@@ -146,7 +146,7 @@ TEST_F(SharedPutsTest, AnUnknownOutcomeIsFoundOutForAll) {
   EXPECT_EQ(replica_->sequencer->GetStats().unknown, 2U);
 }
 
-/// What one of them would have done is done by another server, and the rest did not happen.
+/// Another server makes the change of one of the writes. The transaction was not committed.
 TEST_F(SharedPutsTest, OneThatLooksDoneProvesNothingForTheOthers) {
   MakeRecording();
   Run(Service("x"), Create("x"));
@@ -154,7 +154,7 @@ TEST_F(SharedPutsTest, OneThatLooksDoneProvesNothingForTheOthers) {
   Submit(Service("x"), With(Remove(), {Marking(kMap, "-")}));
   SharedPut put = Marking(kMap, "a");
   put.apply = [this, apply = put.apply](std::optional<std::string>& stored) {
-    // There is something to be followed before the outcome can be found out.
+    // The follower has events to apply before the outcome can be resolved.
     store_.Put("/registry/other/noise", "x");
     if (sent_.size() == 3) faults_ = {Fault::kLoseWrite};
     return apply(stored);
@@ -182,7 +182,7 @@ TEST_F(SharedPutsTest, WhatCannotBeFoundOutIsSaid) {
   store_.clock.Advance(std::chrono::seconds(1));
   PumpAll();
   EXPECT_EQ(results_.back(), "Timeout");
-  // Nobody has touched the shared key since: then it cannot have happened.
+  // The shared key has not changed, so the transaction cannot have been committed.
   faults_ = {Fault::kLoseWrite};
   SubmitMarked({"b"});
   store_.LoseHistory();
@@ -204,22 +204,21 @@ SharedPut Failing(const std::string& key) {
 TEST_F(SharedPutsTest, OneWhoseChangeFailsGetsItsErrorAndOthersGoOn) {
   MakeRecording();
   Occupy();
-  std::vector<bool> settled;
+  std::vector<bool> outcomes;
   SubmitMarked({"a"});
-  Submit(Service("b"), With(
-                           [&settled](const ObjectPtr&) -> base::Result<Decision> {
-                             Decision decision = PutOf("b");
-                             decision.settle = [&settled](bool committed) {
-                               settled.push_back(committed);
-                             };
-                             return decision;
-                           },
-                           {Marking(kMap, "b"), Failing(kOther)}));
+  Submit(Service("b"),
+         With(
+             [&outcomes](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
+               Decision decision = PutOf("b");
+               decision.on_outcome = [&outcomes](bool committed) { outcomes.push_back(committed); };
+               return decision;
+             },
+             {Marking(kMap, "b"), Failing(kOther)}));
   SubmitMarked({"c"});
   Release();
   EXPECT_THAT(sent_, ElementsAre("+0 +map", "+a +c +map"));
   EXPECT_EQ(results_[2], "Forbidden");
-  EXPECT_THAT(settled, ElementsAre(false));
+  EXPECT_THAT(outcomes, ElementsAre(false));
   EXPECT_EQ(Map(), "ok:0ac") << "what it had done to the first key is undone";
   EXPECT_EQ(Run(Service("d"), With(Create("d"), {Failing(kMap)})), "Forbidden");
   EXPECT_EQ(sent_.size(), 2U);
@@ -229,7 +228,8 @@ TEST_F(SharedPutsTest, OneWhoseChangeFailsGetsItsErrorAndOthersGoOn) {
 TEST_F(SharedPutsTest, OneThatWasDecidedOnSomethingElseIsDecidedAgain) {
   MakeRecording();
   int decided = 0;
-  const auto transform = [&decided](const ObjectPtr&) -> base::Result<Decision> {
+  const auto transform = [&decided](const state::Snapshot&,
+                                    const ObjectPtr&) -> base::Result<Decision> {
     ++decided;
     Decision decision = PutOf(std::to_string(decided));
     SharedPut put = Marking(kMap, std::to_string(decided));
@@ -242,7 +242,7 @@ TEST_F(SharedPutsTest, OneThatWasDecidedOnSomethingElseIsDecidedAgain) {
   EXPECT_EQ(Run(Service("a"), transform), "created 3 @1");
   EXPECT_EQ(Map(), "ok:3");
   EXPECT_EQ(Run(Service("b"),
-                [](const ObjectPtr&) -> base::Result<Decision> {
+                [](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
                   Decision decision = PutOf("b");
                   decision.shared = {Marking(kMap, "")};
                   decision.shared[0].apply = [](std::optional<std::string>&) { return false; };
@@ -251,7 +251,7 @@ TEST_F(SharedPutsTest, OneThatWasDecidedOnSomethingElseIsDecidedAgain) {
             "ServerTimeout");
 }
 
-/// Knows what fence there is, and is slow to hear of a new one.
+/// Knows the fence, and is notified late of a new one.
 struct SlowListener : state::Listener {
   void OnBatch(const std::vector<state::Change>& changes, int64_t /*revision*/) override {
     for (const state::Change& change : changes) {
@@ -273,7 +273,7 @@ TEST(SharedPuts, AreDecidedAgainWhenListenersKnowWhatChanged) {
   store.Open({});
   SlowListener listener;
   state::Follower follower(*store.engine, store.resources, {&listener}, {}, store.clock, store.log);
-  Sequencer sequencer(follower, {});
+  Sequencer sequencer({*store.engine, follower, store.resources, store.clock, follower}, {});
   const auto put_fence = [&](const std::string& text) {
     store.Put(testing::kOther, state::testing::Stored(text));
     while (follower.Pump()) {
@@ -284,9 +284,9 @@ TEST(SharedPuts, AreDecidedAgainWhenListenersKnowWhatChanged) {
   std::string result;
   listener.meanwhile = [&] {
     Write write{.key = Service("a")};
-    write.transform = [&](const state::ObjectPtr& current) {
+    write.transform = [&](const state::Snapshot& snapshot, const state::ObjectPtr& current) {
       ++decided;
-      auto decision = Marked("a")(current);
+      auto decision = Marked("a")(snapshot, current);
       if (decision) decision->compares = {{.key = testing::kOther, .revision = listener.fence}};
       return decision;
     };

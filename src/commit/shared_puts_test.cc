@@ -1,4 +1,4 @@
-// Writes that change a key which others change as well go together into one transaction.
+// Writes that change the same shared key are merged into one transaction.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commit/testing_shared.h"
+#include "commit/testing/shared_puts_fixture.h"
 
 namespace berth::commit {
 namespace {
@@ -84,13 +84,13 @@ TEST_F(SharedPutsTest, KeysOfTheirOwnDoNotWaitForEachOtherAndNobodyIsOvertaken) 
   EXPECT_EQ(Map(kOther), "ok:abc");
 }
 
-/// Keys that hold no API objects come behind all others, in the order of their slots, whoever puts
-/// them.
+/// Keys that hold no API objects come after all others, in the order of their slots, whichever
+/// write puts them.
 TEST_F(SharedPutsTest, KeysWithAPlaceOfTheirOwnComeLast) {
   MakeRecording();
   const auto with_fence = [](const std::string& mark) -> Transform {
-    return [mark](const ObjectPtr& current) {
-      auto decision = Create(mark)(current);
+    return [mark](const state::Snapshot& snapshot, const ObjectPtr& current) {
+      auto decision = Create(mark)(snapshot, current);
       decision->puts.push_back({.key = "/registry/berth.io/fence/ipv4", .stored = mark});
       decision->puts.push_back({.key = "/registry/berth.io/fence/nodeports", .stored = mark});
       decision->puts.push_back({.key = Service(mark + "x"), .stored = "ok:x"});
@@ -110,8 +110,9 @@ TEST_F(SharedPutsTest, KeysWithAPlaceOfTheirOwnComeLast) {
                           "+c +bx +b +d +map +servicenodeports +serviceips +nodeports +ipv4"));
   EXPECT_EQ(results_[3], "created b @9");
   EXPECT_EQ(Run(Service("a"),
-                [&with_fence](const ObjectPtr&) -> base::Result<Decision> {
-                  Decision decision = *with_fence("e")(nullptr);
+                [&with_fence](const state::Snapshot& snapshot,
+                              const ObjectPtr&) -> base::Result<Decision> {
+                  Decision decision = *with_fence("e")(snapshot, nullptr);
                   decision.kind = Decision::Kind::kDelete;
                   return decision;
                 })
@@ -155,7 +156,7 @@ TEST_F(SharedPutsTest, ATransactionHasALimitOfBytes) {
   EXPECT_THAT(sent_, ElementsAre("+0 +map", "+a +b +map", "+c +d +map"));
 }
 
-/// More than fit into one transaction of the store.
+/// There are more writes than fit into one transaction of the store.
 TEST_F(SharedPutsTest, ThousandsFillTransactionsToTheirLimit) {
   MakeRecording({.max_merged = 10'000});
   Occupy("first");
@@ -178,12 +179,13 @@ TEST_F(SharedPutsTest, TooMuchIsRefusedAtOnce) {
 TEST_F(SharedPutsTest, OneWhoseTimeIsUpBeforeItBeganIsDropped) {
   MakeRecording();
   Occupy();
-  std::vector<bool> settled;
+  std::vector<bool> outcomes;
   Submit({.key = Service("a"),
-          .transform = [&settled](const ObjectPtr&) -> base::Result<Decision> {
+          .transform = [&outcomes](const state::Snapshot&,
+                                   const ObjectPtr&) -> base::Result<Decision> {
             Decision decision = PutOf("a");
             decision.shared = {Marking(kMap, "a")};
-            decision.settle = [&settled](bool committed) { settled.push_back(committed); };
+            decision.on_outcome = [&outcomes](bool committed) { outcomes.push_back(committed); };
             return decision;
           },
           .deadline = store_.clock.Steady() + std::chrono::seconds(5)});
@@ -191,9 +193,9 @@ TEST_F(SharedPutsTest, OneWhoseTimeIsUpBeforeItBeganIsDropped) {
   store_.clock.Advance(std::chrono::seconds(6));
   PumpAll();
   EXPECT_EQ(results_[1], "Timeout");
-  EXPECT_TRUE(settled.empty()) << "it is noticed when its turn comes";
+  EXPECT_TRUE(outcomes.empty()) << "it is noticed when its turn comes";
   Release();
-  EXPECT_THAT(settled, ElementsAre(false));
+  EXPECT_THAT(outcomes, ElementsAre(false));
   EXPECT_THAT(sent_, ElementsAre("+0 +map", "+b +map"));
   EXPECT_EQ(replica_->sequencer->GetStats().waiting, 0U);
 }
@@ -201,17 +203,18 @@ TEST_F(SharedPutsTest, OneWhoseTimeIsUpBeforeItBeganIsDropped) {
 TEST_F(SharedPutsTest, AtTheEndThoseThatWaitAreSettledAndAnswered) {
   MakeRecording();
   Occupy();
-  int settled = 0;
-  Submit(Service("a"), With(
-                           [&settled](const ObjectPtr&) -> base::Result<Decision> {
-                             Decision decision = PutOf("a");
-                             decision.settle = [&settled](bool done) { settled += done ? 100 : 1; };
-                             return decision;
-                           },
-                           {Marking(kMap, "a")}));
+  int outcomes = 0;
+  Submit(Service("a"),
+         With(
+             [&outcomes](const state::Snapshot&, const ObjectPtr&) -> base::Result<Decision> {
+               Decision decision = PutOf("a");
+               decision.on_outcome = [&outcomes](bool done) { outcomes += done ? 100 : 1; };
+               return decision;
+             },
+             {Marking(kMap, "a")}));
   replica_->sequencer->Close();
   EXPECT_THAT(results_, ElementsAre("ServiceUnavailable", "ServiceUnavailable"));
-  EXPECT_EQ(settled, 1);
+  EXPECT_EQ(outcomes, 1);
   ASSERT_TRUE(store_.engine->Release());
   PumpAll();
   EXPECT_EQ(Map(), "ok:0");

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "commit/testing_shared.h"
+#include "base/testing/base_kit.h"
+#include "commit/testing/shared_puts_fixture.h"
 
 namespace berth::commit {
 namespace {
@@ -29,8 +29,8 @@ using testing::Service;
 using testing::SharedPutsTest;
 using testing::With;
 
-/// Many writes through two servers, on a store that fails, loses replies and answers out of order:
-/// a mark is in the map exactly once if its object is there, and not at all if it is not.
+/// Sends many writes through two servers, on a store that fails, loses replies and answers out of
+/// order. A mark is in the map exactly once if its object exists, and otherwise not at all.
 TEST_F(SharedPutsTest, TwoServersLoseAndDoubleNoMark) {
   const uint64_t seed = base::TestSeed(12);
   SCOPED_TRACE("seed " + std::to_string(seed));
@@ -91,7 +91,7 @@ TEST_F(SharedPutsTest, TwoServersLoseAndDoubleNoMark) {
   replicas.clear();
 }
 
-/// A bit for each write, set by many threads; some objects are deleted again, with their bit.
+/// Many threads set one bit per write. Some objects are deleted again, with their bit.
 TEST_F(SharedPutsTest, ThreadsLoseNoBit) {
   store_.OpenForThreads();
   Replica replica(store_, store_.system_clock, {}, {});

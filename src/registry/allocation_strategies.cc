@@ -1,22 +1,21 @@
-// The kinds of allocation.berth.io: the rules of src/rules, put together as rows.
+// The strategies of the kinds of allocation.berth.io, made of the rules in src/rules.
 #include <array>
 #include <string_view>
 
 #include "codec/read.h"
-#include "registry/kinds.h"
-#include "registry/range_facts.h"
-#include "registry/record_changes.h"
+#include "registry/kind_rows.h"
 #include "rules/ip_range.h"
 #include "rules/node_port.h"
 #include "rules/node_port_range.h"
 #include "rules/range_spec.h"
+#include "state/wire_bitmap.h"
 
 namespace berth::registry {
 namespace {
 
 using codec::Value;
 
-/// What both kinds of ranges have.
+/// Returns what both kinds of ranges share.
 Strategy RangeStrategy() {
   Strategy strategy;
   strategy.prepare_create = [](Value& object, const Settings&) {
@@ -26,13 +25,12 @@ Strategy RangeStrategy() {
     if (door == Door::kStatus) return rules::PrepareRangeStatusUpdate(object, old);
     rules::PrepareRangeUpdate(object, old);
   };
-  strategy.is_range = true;
   return strategy;
 }
 
-/// The band is looked at once the range is known to be one.
+/// Checks the static band, once the range itself is valid.
 rules::FieldErrors WithBand(rules::FieldErrors errors, const Value& range) {
-  return errors.empty() ? ValidateStaticBand(range) : errors;
+  return errors.empty() ? rules::ValidateStaticBand(range) : errors;
 }
 
 std::optional<Keeper> ServiceOf(const Value& port) {
@@ -43,7 +41,7 @@ std::optional<Keeper> ServiceOf(const Value& port) {
                 .name = std::string(service->name)};
 }
 
-/// A Service that has the port would share it with the next one that gets it.
+/// A Service that has the port objects: it would share the port with the next Service that gets it.
 std::optional<std::string> ObjectionOfService(const Value& port, const Value& service) {
   if (!rules::HasNodePort(service, codec::StringAt(port, "metadata", "name"))) return std::nullopt;
   return rules::NodePortHeldByService(service);
@@ -76,8 +74,8 @@ Strategy NodePortRangeStrategy() {
 }
 
 Strategy NodePortStrategy() {
-  static constexpr std::array<std::string_view, 6> kOwn = {"name",      "uid",  "creationTimestamp",
-                                                           "namespace", "name", "uid"};
+  static constexpr std::array<std::string_view, 7> kOwn = {
+      "name", "uid", "creationTimestamp", "namespace", "name", "uid", "since"};
   Strategy strategy;
   strategy.fill = rules::DefaultNodePort;
   strategy.prepare_create = [](Value& object, const Settings&) {
@@ -92,11 +90,18 @@ Strategy NodePortStrategy() {
   strategy.validate_update = [](const Value& object, const Value& old, Door, const View&) {
     return rules::ValidateNodePortUpdate(object, old);
   };
-  strategy.ends = PortEnds;
+  strategy.decorate = [](Value& object, const Settings&) { rules::DecorateNodePort(object); };
+  strategy.ends = rules::PortEnds;
   strategy.keeper = ServiceOf;
   strategy.objection = ObjectionOfService;
   strategy.own_members = kOwn;
   strategy.name_as_given = true;
+  return strategy;
+}
+
+Strategy RangeAllocationStrategy() {
+  Strategy strategy;
+  strategy.to_wire = state::BitmapToWire;
   return strategy;
 }
 

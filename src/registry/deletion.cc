@@ -8,14 +8,15 @@
 
 #include "codec/read.h"
 #include "codec/timestamp.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 
 namespace berth::registry {
 namespace {
 
 using codec::Value;
 
-/// Unlike an update's it names the Kind, as it is stored, unless it is called otherwise there.
+/// Unlike the error of an update, this error names the stored Kind, unless the view has names of
+/// its own.
 base::Error PreconditionFailed(const Target& target, std::string_view why) {
   const bool own_names = target.served.view->name_to_stored != nullptr;
   const api::Kind& kind = own_names ? target.served.Kind() : *target.served.row->kind;
@@ -26,7 +27,7 @@ base::Error PreconditionFailed(const Target& target, std::string_view why) {
   return error;
 }
 
-/// Namespaces have words of their own.
+/// Namespaces have their own wording.
 base::Error NamespacePreconditionFailed(const Target& target, std::string_view what,
                                         std::string_view wanted, std::string_view found) {
   return Conflict(

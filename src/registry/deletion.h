@@ -1,4 +1,4 @@
-// What it means for an object to be deleted: its finalizers, and who may say so. Pure.
+// Deletion of an object: its finalizers and the preconditions of the client. Pure.
 #pragma once
 
 #include <optional>
@@ -11,33 +11,35 @@
 
 namespace berth::registry {
 
-/// Finalizers that speak of dependents: they go first, or stay and lose their owner.
+/// Finalizers about dependents. With the first, dependents are deleted before the object. With the
+/// second, they stay and lose their owner.
 inline constexpr std::string_view kForegroundFinalizer = "foregroundDeletion";
 inline constexpr std::string_view kOrphanFinalizer = "orphan";
 
 bool IsBeingDeleted(const codec::Value& object);
 
-/// Whether an object of the picture may be: without decoding, the text alone does not tell for
-/// sure.
+/// Returns false if the object of a snapshot is certainly not being deleted. It looks at the text
+/// without decoding it, so true means only that it may be.
 bool MayBeDeleted(const state::Object& object);
 bool IsBeingDeleted(const Row& row, const state::Object& object);
 
-/// Of a namespace: whether what is in it still holds it.
+/// Returns whether finalizers in the spec still keep the object, as the contents of a namespace do.
 bool HasSpecFinalizers(const codec::Value& object);
 
-/// Whether somebody has still to agree that it goes.
+/// Returns whether any finalizer still keeps the object.
 bool HasFinalizers(const Row& row, const codec::Value& object);
 
-/// It is being deleted from now on, if it was not before, and goes as soon as nobody holds it.
+/// Marks the object as being deleted from now on, if it was not before. It is removed as soon as it
+/// has no finalizers.
 void MarkDeleted(codec::Value& object, base::WallTime now);
 
-/// Of the finalizers that speak of dependents it has the one that is asked for afterwards, or none.
+/// Sets which finalizer about dependents the object has: the one for the propagation, or none.
 void SetPropagation(codec::Value& object, Propagation propagation);
 
-/// Those every cluster has.
+/// Returns whether the namespace is one of those that every cluster has.
 bool IsProtectedNamespace(std::string_view name);
 
-/// What of the preconditions does not hold.
+/// Returns the precondition that does not hold, or nullopt if all hold.
 std::optional<base::Error> CheckPreconditions(const Target& target, const DeleteOptions& remove,
                                               const codec::Value& current);
 

@@ -1,10 +1,9 @@
-// Addresses and their ranges: the rules of src/rules, put together as rows.
+// The strategies of addresses and their ranges, made of the rules in src/rules.
 #include <array>
 #include <string_view>
 
 #include "codec/read.h"
-#include "registry/kinds.h"
-#include "registry/record_changes.h"
+#include "registry/kind_rows.h"
 #include "rules/ip_address.h"
 #include "rules/service_cidr.h"
 
@@ -21,7 +20,8 @@ std::optional<Keeper> ParentOf(const Value& address) {
                 .name = std::string(service->name)};
 }
 
-/// A Service that has the address would share it with the next one that gets it.
+/// A Service that has the address objects: it would share the address with the next Service that
+/// gets it.
 std::optional<std::string> ObjectionOfParent(const Value& address, const Value& service) {
   if (!rules::HasClusterIp(service, codec::StringAt(address, "metadata", "name"))) {
     return std::nullopt;
@@ -44,7 +44,7 @@ Strategy IpAddressStrategy() {
   strategy.hide = rules::TakeInternalAnnotations;
   strategy.reveal = rules::PutInternalAnnotations;
   strategy.assume = rules::AssumedNotes;
-  strategy.ends = AddressEnds;
+  strategy.ends = rules::AddressEnds;
   static constexpr std::array<std::string_view, 5> kOwn = {"name", "uid", "creationTimestamp",
                                                            "namespace", "name"};
   strategy.own_members = kOwn;
@@ -68,7 +68,6 @@ Strategy ServiceCidrStrategy() {
     if (door == Door::kStatus) return rules::ValidateServiceCidrStatusUpdate(object, old);
     return rules::ValidateServiceCidrUpdate(object, old);
   };
-  strategy.is_range = true;
   return strategy;
 }
 

@@ -13,10 +13,8 @@
 #include "codec/read.h"
 #include "codec/timestamp.h"
 #include "merge/managed_fields.h"
-#include "registry/allocation_forms.h"
 #include "registry/deletion.h"
-#include "registry/errors.h"
-#include "registry/reservations.h"
+#include "registry/object_errors.h"
 #include "rules/metadata.h"
 #include "rules/names.h"
 
@@ -25,10 +23,10 @@ namespace {
 
 using codec::Value;
 
-/// How often another name is drawn when a generated one is taken.
+/// How many names are drawn when generated names are taken.
 constexpr int kNameTries = 8;
 
-/// What the store is told, which counts from when it gets it.
+/// Returns the time to live for the store, which counts from when it gets the write.
 std::chrono::seconds TimeLeft(base::WallTime ends, base::WallTime now) {
   return std::max(std::chrono::ceil<std::chrono::seconds>(ends - now), std::chrono::seconds(1));
 }
@@ -47,43 +45,39 @@ base::Error Terminating(const Target& target, std::string_view name) {
 
 }  // namespace
 
-/// A create on its way.
+/// A create in progress.
 struct Registry::Creation {
   Target target;
   Value object;
   CommonOptions options;
   Done done;
-  std::string name_base = {};  // generateName, when the name is drawn from it;
-  Value as_sent = {};          // what to begin with again when that is taken.
-  bool name_as_given = false;  // It is that name itself.
+  std::string name_base = {};  // generateName, if the name is drawn from it.
+  Value as_sent = {};          // The object to begin again with, if that name is taken.
+  bool name_as_given = false;  // generateName is the name itself.
   int tries = 0;
   bool complete = false;
-  std::optional<Reservation> reservation = {};
-  std::optional<rules::ServiceClaims> claims = {};  // Once it is complete.
-  commit::Allocations::TicketPtr ticket = {};
-  RangeChanges::OperationPtr operation = {};
+  std::shared_ptr<WriteHooks> hooks = {};
   std::vector<std::string> warnings = {};
 };
 
-/// A deletion on its way.
+/// A deletion in progress.
 struct Registry::Deletion {
   Target target;
   DeleteOptions remove;
-  CommonOptions options;
-  RangeChanges::OperationPtr operation = {};
+  std::shared_ptr<WriteHooks> hooks;
 };
 
 Registry::Registry(const Kinds& kinds, const state::Resources& resources,
-                   commit::Sequencer& sequencer, Addresses& addresses, const Gates& gates,
-                   const base::Clock& clock, const base::SeededRandom& random)
+                   commit::Sequencer& sequencer, const HookTable& hooks,
+                   std::function<Settings()> settings, const base::Clock& clock,
+                   const base::SeededRandom& random)
     : kinds_(kinds),
-      rows_(RecordRowsOf(kinds)),
       resources_(resources),
       sequencer_(sequencer),
-      addresses_(addresses),
-      gates_(gates),
-      ranges_(RecordRowsOf(kinds), gates, sequencer, addresses.GetAllocations(), clock, random),
+      hooks_(hooks),
+      settings_(std::move(settings)),
       clock_(clock),
+      uuids_(random),
       random_(random) {}
 
 base::Result<Value> Registry::Decode(const Row& row, const state::Object& object) {
@@ -117,11 +111,6 @@ std::string Registry::RandomText(size_t length) {
   return text;
 }
 
-std::string Registry::NewUid() {
-  base::MutexLock lock(mutex_);
-  return base::NewUuid(random_);
-}
-
 std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
                                                       const std::string& shown_name) const {
   if (!target.served.row->kind->namespaced) return std::nullopt;
@@ -133,18 +122,6 @@ std::optional<commit::Guard> Registry::NamespaceGuard(const Target& target,
                          if (IsBeingDeleted(row, *found)) return Terminating(target, shown_name);
                          return std::nullopt;
                        }};
-}
-
-std::optional<commit::Guard> Registry::FormGuard(const Target& target) const {
-  const Row* row = target.served.row;
-  if (row != rows_.ip_addresses && row != rows_.node_ports) return std::nullopt;
-  return commit::Guard{
-      .key = kFormKey,
-      .check = [this, target](const state::ObjectPtr& found) -> std::optional<base::Error> {
-        const auto note = found ? ReadFormNote(rows_, *found) : std::nullopt;
-        if (!note) return std::nullopt;
-        return NeedsRecords(target.served.Kind(), target.name, note->form);
-      }};
 }
 
 std::vector<commit::Guard> Registry::KeeperGuards(const Target& target, const Value& object) const {
@@ -172,71 +149,40 @@ bool Registry::HasEnded(const Row& row, const state::Object& object) const {
   return ends && *ends <= clock_.Now();
 }
 
-commit::Decision Registry::PutDecision(const Row& row, const Value& object,
-                                       std::string_view hidden) const {
-  commit::Decision decision{.kind = commit::Decision::Kind::kPut,
-                            .stored = ToStored(row, object, hidden),
-                            .wire = ToWireText(row, object, hidden),
-                            .ttl = row.strategy.ttl};
-  const auto ends = row.strategy.ends == nullptr ? std::nullopt : row.strategy.ends(object, hidden);
+void Registry::Encode(const Row& row, const Draft& draft, commit::Decision& decision) const {
+  decision.stored = ToStored(row, draft.object, draft.hidden);
+  decision.wire = ToWireText(row, draft.object, draft.hidden);
+  decision.ttl = row.strategy.ttl;
+  const auto ends =
+      row.strategy.ends == nullptr ? std::nullopt : row.strategy.ends(draft.object, draft.hidden);
   if (ends) decision.ttl = TimeLeft(*ends, clock_.Now());
-  return decision;
 }
 
-Registry::Decided Registry::PutWithAddresses(const Row& row, Value& object, const Value* old,
-                                             const rules::ServiceClaims& claims,
-                                             commit::Allocations::TicketPtr& ticket) {
-  auto plan = addresses_.Change({.service = object, .old = old, .claims = claims},
-                                sequencer_.GetFollower(), ticket);
-  if (!plan) return tl::unexpected(std::move(plan.error()));
-  commit::Decision decision = PutDecision(row, object, {});
-  std::move(*plan).AddTo(decision);
-  return decision;
-}
-
-Registry::Decided Registry::PutReservation(const Target& target, Reservation& reservation,
-                                           Value& object) {
-  auto fence = reservation.Place({.allocations = addresses_.GetAllocations(),
-                                  .rows = rows_,
-                                  .follower = sequencer_.GetFollower(),
-                                  .now = clock_.Now()},
-                                 target.name, object);
-  if (!fence) return tl::unexpected(std::move(fence.error()));
-  commit::Decision decision = PutDecision(*target.served.row, object, reservation.Hidden());
-  decision.compares.push_back(*std::move(fence));
-  return decision;
-}
-
-Registry::Decided Registry::WithRanges(const Target& target, const Value* old, const Value* next,
-                                       const CommonOptions& options,
-                                       RangeChanges::OperationPtr& operation, Decided decided) {
-  const Row& row = *target.served.row;
-  if (!row.strategy.is_range || !decided || decided->kind == commit::Decision::Kind::kNothing) {
-    return decided;
-  }
-  auto refusal =
-      ranges_.Complete(operation, {.row = &row, .name = target.name, .old = old, .next = next},
-                       {.dry_run = options.dry_run,
-                        .deadline = options.deadline,
-                        .in_any_form = options.in_any_form},
-                       *decided);
+Registry::Decided Registry::Put(WriteHooks& hooks, const Attempt& attempt, Draft& draft) const {
+  commit::Decision decision{.kind = commit::Decision::Kind::kPut};
+  auto refusal = draft.old == nullptr ? hooks.OnCreate(attempt, draft, decision)
+                                      : hooks.OnUpdate(attempt, draft, decision);
   if (refusal) return tl::unexpected(*std::move(refusal));
-  return decided;
+  const bool unchanged = draft.old != nullptr && draft.object == *draft.old;
+  if (unchanged && !decision.HasMore()) return commit::Decision{};
+  Encode(*attempt.target.served.row, draft, decision);
+  return decision;
 }
 
-commit::Decision Registry::Removal(const Target& target, const Value& object) {
+Registry::Decided Registry::Remove(WriteHooks& hooks, const Attempt& attempt,
+                                   const Value& object) const {
   commit::Decision decision{.kind = commit::Decision::Kind::kDelete};
-  if (target.served.row->strategy.has_addresses) {
-    addresses_.Remove(object, sequencer_.GetFollower()).AddTo(decision);
+  if (auto refusal = hooks.OnDelete(attempt, object, decision)) {
+    return tl::unexpected(*std::move(refusal));
   }
-  for (commit::Guard& guard : KeeperGuards(target, object)) {
+  for (commit::Guard& guard : KeeperGuards(attempt.target, object)) {
     decision.guards.push_back(std::move(guard));
   }
   return decision;
 }
 
-/// Whose fields they are from now on. Fields are named as in the view they are written through, or
-/// rather in the one that they can be changed through.
+/// Records the manager of the fields that changed. Fields are named as in the view that they are
+/// written through, or, if that view cannot change them, as in the stored form.
 void Registry::Track(const Target& target, Door door, const std::string& manager, const Value& old,
                      Value& object) const {
   const bool as_stored = target.served.IsStoredForm() || target.served.view->repeats != nullptr;
@@ -251,24 +197,21 @@ void Registry::Track(const Target& target, Door door, const std::string& manager
   codec::CopyAt(object, shown, {"metadata", "managedFields"});
 }
 
-/// Everything about a new object that does not depend on what is there.
+/// Completes everything of a new object that does not depend on the present state.
 std::optional<base::Error> Registry::CompleteNew(const Target& target, Door door,
                                                  const std::string* manager, Value& object,
                                                  std::vector<std::string>& warnings) {
   const Row& row = *target.served.row;
   const Strategy& strategy = row.strategy;
-  const Settings settings = GetSettings();
-  codec::SetAt(object, {"metadata", "uid"}, NewUid());
+  const Settings settings = settings_();
+  codec::SetAt(object, {"metadata", "uid"}, uuids_.Next());
   codec::SetAt(object, {"metadata", "creationTimestamp"}, codec::FormatTime(clock_.Now()));
   codec::EraseAt(object, {"metadata", "resourceVersion"});
   if (auto warning = rules::DropRepeatedOwners(object)) warnings.push_back(*std::move(warning));
-  if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
+  if (strategy.hide != nullptr) strategy.hide(object);  // Clients cannot set hidden parts.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (manager != nullptr) Track(target, door, *manager, codec::Object(), object);
   if (strategy.prepare_create != nullptr) strategy.prepare_create(object, settings);
-  if (admit_) {
-    if (auto error = admit_(target, door, nullptr, &object)) return error;
-  }
   rules::FieldErrors errors;
   if (strategy.complete != nullptr && door == Door::kMain) {
     errors = strategy.complete(object, nullptr, settings);
@@ -289,10 +232,17 @@ void Registry::AddAdvice(const Target& target, Door door, const Value& object,
   for (std::string& text : warn(object, door)) warnings.push_back(std::move(text));
 }
 
-void Registry::AddAdvice(const Reservation& reservation, const Value& object,
-                         std::vector<std::string>& warnings) const {
-  auto advice = reservation.Advice(addresses_.GetAllocations(), object);
-  if (advice) warnings.push_back(*std::move(advice));
+void Registry::AddAdviceOnNew(const Target& target, Door door, const Value& object,
+                              std::vector<std::string>& warnings) {
+  if (const auto warn = target.served.row->strategy.warn_create) {
+    for (std::string& text : warn(object)) warnings.push_back(std::move(text));
+  }
+  AddAdvice(target, door, object, warnings);
+}
+
+void Registry::AddAdvice(WriteHooks& hooks, const Value& object,
+                         std::vector<std::string>& warnings) {
+  if (auto warning = hooks.Warning(object)) warnings.push_back(*std::move(warning));
 }
 
 // Create.
@@ -308,6 +258,8 @@ void Registry::Create(Target target, Value object, CommonOptions options, Done d
   creation->object = std::move(object);
   creation->options = std::move(options);
   creation->done = std::move(done);
+  creation->hooks =
+      hooks_.Of(*creation->target.served.row).Begin(creation->target, creation->options);
   if (codec::StringAt(creation->object, "metadata", "name").empty()) {
     creation->name_base = codec::StringAt(creation->object, "metadata", "generateName");
     creation->name_as_given = creation->target.served.row->strategy.name_as_given;
@@ -328,7 +280,7 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
   const std::string_view name = codec::StringAt(creation->object, "metadata", "name");
   target.name = target.served.ShownName(name).value_or(std::string(name));
   commit::Write write;
-  // A name that cannot be part of a key will not pass validation, which comes first.
+  // A name that cannot be part of a key does not pass validation, which comes first.
   const bool keyed = !target.name.empty() && target.name.find('/') == std::string::npos;
   auto key = keyed ? KeyOf(target) : std::nullopt;
   write.key =
@@ -339,14 +291,17 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
           NamespaceGuard(target, creation->name_base.empty() ? target.name : creation->name_base)) {
     write.guards.push_back(*std::move(guard));
   }
-  if (auto guard = FormGuard(target)) write.guards.push_back(*std::move(guard));
-  write.transform = [this, creation](const state::ObjectPtr& current) {
-    Decided decision = DecideCreate(*creation, current);
+  for (commit::Guard& guard : hooks_.Of(*target.served.row).Guards(target)) {
+    write.guards.push_back(std::move(guard));
+  }
+  write.transform = [this, creation](const state::Snapshot& snapshot,
+                                     const state::ObjectPtr& current) {
+    Decided decision = DecideCreate(*creation, snapshot, current);
     if (!decision) AddWarnings(creation->warnings, decision.error().error);
     return decision;
   };
   sequencer_.Submit(std::move(write), [this, creation](base::Result<commit::Written> written) {
-    ranges_.Finish(creation->operation);
+    creation->hooks->OnAnswer();
     if (!written) {
       const bool taken = written.error().reason == base::Reason::kAlreadyExists;
       if (taken && !creation->name_base.empty()) {
@@ -360,43 +315,37 @@ void Registry::TryCreate(const std::shared_ptr<Creation>& creation) {
       }
       return creation->done(tl::unexpected(std::move(written.error())));
     }
-    written->kind = commit::Written::Kind::kCreated;  // Whatever it may have replaced.
-    AddAdvice(creation->target, Door::kMain, creation->object, creation->warnings);
-    if (creation->reservation) {
-      AddAdvice(*creation->reservation, creation->object, creation->warnings);
-    }
+    written->kind = commit::Written::Kind::kCreated;  // Even if it has replaced an object that did
+                                                      // not count.
+    AddAdviceOnNew(creation->target, Door::kMain, creation->object, creation->warnings);
+    AddAdvice(*creation->hooks, creation->object, creation->warnings);
     creation->done(
         Outcome{.written = *std::move(written), .warnings = std::move(creation->warnings)});
   });
 }
 
-Registry::Decided Registry::DecideCreate(Creation& creation, const state::ObjectPtr& current) {
+Registry::Decided Registry::DecideCreate(Creation& creation, const state::Snapshot& snapshot,
+                                         const state::ObjectPtr& current) {
+  const Target& target = creation.target;
   if (!creation.complete) {
-    creation.reservation = Reservation::Begin(creation.target.served, creation.object);
-    if (auto error = CompleteNew(creation.target, Door::kMain, &creation.options.manager,
-                                 creation.object, creation.warnings)) {
+    creation.hooks->Begin(creation.object);
+    if (auto error = CompleteNew(target, Door::kMain, &creation.options.manager, creation.object,
+                                 creation.warnings)) {
       return tl::unexpected(*std::move(error));
     }
     creation.complete = true;
-    if (creation.target.served.row->strategy.has_addresses) {
-      creation.claims = rules::ClaimsOf(creation.object, nullptr);
-    }
   }
-  const Row& row = *creation.target.served.row;
-  if (IsThere(row, current)) {
-    base::Error exists = AlreadyExists(creation.target.served.Kind(), creation.target.name,
-                                       IsBeingDeleted(row, *current));
-    AddAdvice(creation.target, Door::kMain, creation.object, exists.warnings);
+  const Row& row = *target.served.row;
+  if (Exists(row, current)) {
+    base::Error exists =
+        AlreadyExists(target.served.Kind(), target.name, IsBeingDeleted(row, *current));
+    AddAdviceOnNew(target, Door::kMain, creation.object, exists.warnings);
+    auto warning = hooks_.Of(row).WarningAboutExisting(target, *current);
+    if (warning) exists.hints.push_back(*std::move(warning));
     return tl::unexpected(std::move(exists));
   }
-  if (creation.reservation) {
-    return PutReservation(creation.target, *creation.reservation, creation.object);
-  }
-  if (creation.claims) {
-    return PutWithAddresses(row, creation.object, nullptr, *creation.claims, creation.ticket);
-  }
-  return WithRanges(creation.target, nullptr, &creation.object, creation.options,
-                    creation.operation, PutDecision(row, creation.object, {}));
+  Draft draft{.object = creation.object};
+  return Put(*creation.hooks, {.snapshot = snapshot, .target = target}, draft);
 }
 
 // Delete.
@@ -404,46 +353,45 @@ Registry::Decided Registry::DecideCreate(Creation& creation, const state::Object
 void Registry::Delete(Target target, DeleteOptions remove, const CommonOptions& options,
                       Done done) {
   auto key = KeyOf(target);
-  if (!key) return done(tl::unexpected(NotFound(target.served.Kind(), target.name)));
-  auto deletion = std::make_shared<Deletion>(
-      Deletion{.target = std::move(target), .remove = std::move(remove), .options = options});
+  if (!key) return done(tl::unexpected(NotFound(target.served, target.name)));
+  KindHooks& hooks = hooks_.Of(*target.served.row);
+  auto begun = hooks.Begin(target, options);
+  auto deletion = std::make_shared<Deletion>(Deletion{
+      .target = std::move(target), .remove = std::move(remove), .hooks = std::move(begun)});
   commit::Write write;
   write.key = *std::move(key);
   write.dry_run = options.dry_run;
   write.deadline = options.deadline;
-  if (auto guard = FormGuard(deletion->target)) write.guards.push_back(*std::move(guard));
-  write.transform = [this, deletion](const state::ObjectPtr& current) {
-    return DecideDelete(*deletion, current);
+  write.guards = hooks.Guards(deletion->target);
+  write.transform = [this, deletion](const state::Snapshot& snapshot,
+                                     const state::ObjectPtr& current) {
+    return DecideDelete(*deletion, snapshot, current);
   };
-  sequencer_.Submit(std::move(write), [this, deletion, done = std::move(done)](
-                                          base::Result<commit::Written> written) {
-    ranges_.Finish(deletion->operation);
-    if (!written) return done(tl::unexpected(std::move(written.error())));
-    done(Outcome{.written = *std::move(written)});
-  });
+  sequencer_.Submit(std::move(write),
+                    [deletion, done = std::move(done)](base::Result<commit::Written> written) {
+                      deletion->hooks->OnAnswer();
+                      if (!written) return done(tl::unexpected(std::move(written.error())));
+                      done(Outcome{.written = *std::move(written)});
+                    });
 }
 
-Registry::Decided Registry::DecideDelete(Deletion& deletion, const state::ObjectPtr& current) {
+Registry::Decided Registry::DecideDelete(Deletion& deletion, const state::Snapshot& snapshot,
+                                         const state::ObjectPtr& current) {
   const Target& target = deletion.target;
   const DeleteOptions& remove = deletion.remove;
   const Row& row = *target.served.row;
   if (&row == &kinds_.NamespaceRow() && IsProtectedNamespace(target.name)) {
     return tl::unexpected(Forbidden(*row.kind, target.name, "this namespace may not be deleted"));
   }
-  if (current == nullptr) return tl::unexpected(NotFound(target.served.Kind(), target.name));
+  if (current == nullptr) return tl::unexpected(NotFound(target.served, target.name));
   auto object = Decode(row, *current);
   if (!object) return tl::unexpected(object.error());
   if (auto error = CheckPreconditions(target, remove, *object)) {
     return tl::unexpected(*std::move(error));
   }
-  if (admit_) {
-    if (auto error = admit_(target, Door::kMain, &*object, nullptr)) {
-      return tl::unexpected(*std::move(error));
-    }
-  }
   const Value before = *object;
-  // A namespace never goes at once, since what is in it goes first; and only its first deletion has
-  // a say in how.
+  // A namespace is never removed at once, since its objects are deleted first. Only the first
+  // delete decides the propagation.
   const bool is_namespace = row.strategy.keeps_spec_finalizers;
   const bool begins = is_namespace && !IsBeingDeleted(*object);
   if (is_namespace && !begins && HasSpecFinalizers(*object)) return commit::Decision{};
@@ -452,20 +400,23 @@ Registry::Decided Registry::DecideDelete(Deletion& deletion, const state::Object
   } else if (remove.propagation) {
     SetPropagation(*object, *remove.propagation);
   }
+  const Attempt attempt{.snapshot = snapshot, .target = target, .marks_deleted = true};
   if (begins) {
     codec::SetAt(*object, {"metadata", "deletionTimestamp"}, codec::FormatTime(clock_.Now()));
     codec::SetAt(*object, {"status", "phase"}, "Terminating");
   } else if (HasFinalizers(row, *object)) {
     MarkDeleted(*object, clock_.Now());
   } else {
-    return WithRanges(target, &before, nullptr, deletion.options, deletion.operation,
-                      Removal(target, before));
+    return Remove(*deletion.hooks, attempt, before);
   }
-  if (*object == before) return commit::Decision{};
-  commit::Decision decision = PutDecision(row, *object, current->Hidden());
-  decision.guards = KeeperGuards(target, before);
-  return WithRanges(target, &before, &*object, deletion.options, deletion.operation,
-                    std::move(decision));
+  Draft draft{.object = *object, .old = &before, .hidden = std::string(current->Hidden())};
+  Decided decision = Put(*deletion.hooks, attempt, draft);
+  if (decision && decision->kind == commit::Decision::Kind::kPut) {
+    for (commit::Guard& guard : KeeperGuards(target, before)) {
+      decision->guards.push_back(std::move(guard));
+    }
+  }
+  return decision;
 }
 
 }  // namespace berth::registry

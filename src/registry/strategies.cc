@@ -1,6 +1,6 @@
-// What each kind fills in, checks and refuses: the rules of src/rules, put together as rows.
-#include "registry/kinds.h"
-#include "rules/event.h"
+// The strategies of the other kinds, made of the rules in src/rules.
+#include "registry/kind_rows.h"
+#include "rules/event_rules.h"
 #include "rules/lease.h"
 #include "rules/metadata.h"
 #include "rules/namespace.h"
@@ -12,7 +12,7 @@ namespace {
 
 using codec::Value;
 
-/// As upstream keeps them (--event-ttl).
+/// The default of Kubernetes (--event-ttl).
 constexpr std::chrono::hours kEventTtl{1};
 
 rules::EventApi EventApiOf(const View& view) {
@@ -78,7 +78,6 @@ Strategy ServiceStrategy() {
     return door == Door::kStatus ? rules::ServiceStatusWarnings(object)
                                  : rules::ServiceWarnings(object);
   };
-  strategy.has_addresses = true;
   strategy.put_creates = true;
   strategy.delete_returns_object = true;
   return strategy;

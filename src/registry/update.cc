@@ -1,4 +1,5 @@
-// Updates: objects replaced, patched or applied, and made if they are not there and may be.
+// Updates: objects are replaced, patched or applied, and created if they do not exist and may be
+// created.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -12,7 +13,7 @@
 #include "codec/read.h"
 #include "merge/managed_fields.h"
 #include "registry/deletion.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 #include "registry/registry.h"
 #include "rules/metadata.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 using codec::Value;
 
-/// Upstream names the resource here, where other such errors name the Kind.
+/// Kubernetes names the resource in this error. In other errors of this type it names the Kind.
 base::Error VersionRequired(const Target& target) {
   rules::FieldErrors errors;
   errors.Invalid(rules::Path("metadata.resourceVersion"), 0, "must be specified for an update");
@@ -32,7 +33,7 @@ base::Error VersionRequired(const Target& target) {
   return error;
 }
 
-/// As upstream's storage says it.
+/// The wording of Kubernetes' storage.
 std::string WrongUid(const std::string& key, std::string_view uid, std::string_view found) {
   return fmt::format(
       "StorageError: invalid object, Code: 4, Key: {}, ResourceVersion: 0, AdditionalErrorMsg: "
@@ -40,7 +41,7 @@ std::string WrongUid(const std::string& key, std::string_view uid, std::string_v
       key, uid, found);
 }
 
-/// Of a replacement the uid is a precondition like the version; a patch that sets another one fails
+/// In a replacement the uid is a precondition like the version. A patch that sets another uid fails
 /// validation.
 std::optional<base::Error> CheckUid(const Target& target, const std::string& key, const Value& next,
                                     const Value& current) {
@@ -50,7 +51,7 @@ std::optional<base::Error> CheckUid(const Target& target, const std::string& key
   return Conflict(target.served.Kind(), target.name, WrongUid(key, uid, current_uid));
 }
 
-/// 0: any.
+/// Returns 0 for any version.
 base::Result<uint64_t> ParseVersion(const Value& object) {
   const std::string_view text = codec::StringAt(object, "metadata", "resourceVersion");
   if (text.empty()) return 0;
@@ -75,7 +76,7 @@ std::optional<base::Error> CheckVersion(const Target& target, const Value& next,
   return std::nullopt;
 }
 
-/// Nobody can ask for the uid of something new.
+/// Refuses a uid for a new object: a client cannot choose it.
 std::optional<base::Error> CheckNewUid(const Target& target, Way way, const std::string& key,
                                        const Value& object) {
   const std::string_view uid = codec::StringAt(object, "metadata", "uid");
@@ -91,20 +92,21 @@ std::optional<base::Error> CheckNewUid(const Target& target, Way way, const std:
 
 }  // namespace
 
-/// An update on its way.
+/// An update in progress.
 struct Registry::Change {
   Target target;
   UpdateOptions how;
   NextState next;
   CommonOptions options;
-  std::optional<base::Error> namespace_error = {};  // As its guard found it.
-  commit::Allocations::TicketPtr ticket = {};
-  RangeChanges::OperationPtr operation = {};
-  bool creates = false;        // There was nothing, or nothing that counts.
-  state::ObjectPtr last = {};  // The state it asked for, if nothing was left to keep it.
+  std::optional<base::Error> namespace_error = {};  // As the namespace's guard found it.
+  std::shared_ptr<WriteHooks> hooks = {};
+  Value object = {};           // The new state, as the last attempt decided it.
+  bool creates = false;        // No object existed, or none that counts.
+  state::ObjectPtr last = {};  // The state that the update asked for, if it removed the object's
+                               // last finalizer.
   std::vector<std::string> warnings = {};
 
-  /// Where a PUT creates, one of the status does too, as upstream.
+  /// Where a PUT creates, a PUT of the status does too, as in Kubernetes.
   bool MayCreate() const {
     if (how.way == Way::kPatch) return false;
     if (how.way == Way::kApply && how.door == Door::kMain) return true;
@@ -115,7 +117,7 @@ struct Registry::Change {
 void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOptions options,
                       Done done) {
   auto key = KeyOf(target);
-  if (!key) return done(tl::unexpected(NotFound(target.served.Kind(), target.name)));
+  if (!key) return done(tl::unexpected(NotFound(target.served, target.name)));
   commit::Write write;
   write.key = *std::move(key);
   write.dry_run = options.dry_run;
@@ -124,11 +126,13 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
                                                 .how = how,
                                                 .next = std::move(next),
                                                 .options = std::move(options)});
-  if (auto guard = FormGuard(change->target)) write.guards.push_back(*std::move(guard));
+  KindHooks& hooks = hooks_.Of(*change->target.served.row);
+  change->hooks = hooks.Begin(change->target, change->options);
+  write.guards = hooks.Guards(change->target);
   if (change->MayCreate()) {
     if (auto guard = NamespaceGuard(change->target, change->target.name)) {
-      // Only if the object has to be made does it matter: what there is can be changed in a
-      // namespace that is going away.
+      // The namespace matters only if the object has to be created. An existing object can be
+      // changed in a namespace that is being deleted.
       guard->check = [change, check = std::move(guard->check)](const state::ObjectPtr& found) {
         change->namespace_error = check(found);
         return std::optional<base::Error>();
@@ -136,76 +140,69 @@ void Registry::Update(Target target, UpdateOptions how, NextState next, CommonOp
       write.guards.push_back(*std::move(guard));
     }
   }
-  write.transform = [this, change](const state::ObjectPtr& current) {
-    change->warnings.clear();
-    change->last = nullptr;
-    const Row& row = *change->target.served.row;
-    // A change would keep what has ended for another while.
-    change->creates = current == nullptr || HasEnded(row, *current) ||
-                      (change->MayCreate() && !IsThere(row, current));
-    Decided decision =
-        change->creates ? DecideCreateByUpdate(*change) : DecideUpdate(*change, *current);
+  write.transform = [this, change](const state::Snapshot& snapshot,
+                                   const state::ObjectPtr& current) {
+    Decided decision = DecideUpdate(*change, snapshot, current);
     if (!decision) AddWarnings(change->warnings, decision.error().error);
     return decision;
   };
-  sequencer_.Submit(std::move(write), [this, done = std::move(done),
-                                       change](base::Result<commit::Written> written) {
-    ranges_.Finish(change->operation);
-    if (!written) return done(tl::unexpected(std::move(written.error())));
-    if (change->last != nullptr) written->object = change->last;
-    if (change->creates) written->kind = commit::Written::Kind::kCreated;
-    if (auto advice = ranges_.AdviceOn(change->operation)) {
-      change->warnings.push_back(*std::move(advice));
-    }
-    done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
-  });
+  sequencer_.Submit(
+      std::move(write), [done = std::move(done), change](base::Result<commit::Written> written) {
+        change->hooks->OnAnswer();
+        if (!written) return done(tl::unexpected(std::move(written.error())));
+        if (change->last != nullptr) written->object = change->last;
+        if (change->creates) written->kind = commit::Written::Kind::kCreated;
+        AddAdvice(*change->hooks, change->object, change->warnings);
+        done(Outcome{.written = *std::move(written), .warnings = std::move(change->warnings)});
+      });
 }
 
-Registry::Decided Registry::DecideCreateByUpdate(Change& change) {
+Registry::Decided Registry::DecideUpdate(Change& change, const state::Snapshot& snapshot,
+                                         const state::ObjectPtr& current) {
+  change.warnings.clear();
+  change.last = nullptr;
+  const Row& row = *change.target.served.row;
+  // An update of an object whose time is over would keep it for longer.
+  change.creates = current == nullptr || HasEnded(row, *current) ||
+                   (change.MayCreate() && !Exists(row, current));
+  return change.creates ? DecideCreateByUpdate(change, snapshot)
+                        : DecideChange(change, snapshot, *current);
+}
+
+Registry::Decided Registry::DecideCreateByUpdate(Change& change, const state::Snapshot& snapshot) {
   const Target& target = change.target;
-  if (!change.MayCreate()) return tl::unexpected(NotFound(target.served.Kind(), target.name));
+  if (!change.MayCreate()) return tl::unexpected(NotFound(target.served, target.name));
   auto next = change.next(nullptr);
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
-  Value& object = next->object;
+  Value& object = change.object = std::move(next->object);
   if (auto error = CheckNewUid(target, change.how.way, KeyOf(target).value_or(""), object)) {
     return tl::unexpected(*std::move(error));
   }
   if (change.namespace_error) return tl::unexpected(*change.namespace_error);
   if (const auto version = ParseVersion(object); !version) return tl::unexpected(version.error());
   rules::PrepareCreatedMetadata(object);
-  auto reservation = Reservation::Begin(target.served, object);
+  change.hooks->Begin(object);
   const std::string* manager = change.how.way == Way::kApply ? nullptr : &change.options.manager;
   if (auto error = CompleteNew(target, change.how.door, manager, object, change.warnings)) {
     return tl::unexpected(*std::move(error));
   }
-  const Row& row = *target.served.row;
-  if (reservation) {
-    Decided decision = PutReservation(target, *reservation, object);
-    if (decision) AddAdvice(*reservation, object, change.warnings);
-    return decision;
-  }
-  if (!row.strategy.has_addresses) {
-    AddAdvice(target, change.how.door, object, change.warnings);
-    return WithRanges(target, nullptr, &object, change.options, change.operation,
-                      PutDecision(row, object, {}));
-  }
-  if (change.how.door != Door::kMain) rules::ForgetHoldings(object);
-  const auto claims =
-      change.how.door == Door::kMain ? rules::ClaimsOf(object, nullptr) : rules::ServiceClaims();
-  Decided decision = PutWithAddresses(row, object, nullptr, claims, change.ticket);
-  if (decision) AddAdvice(target, change.how.door, object, change.warnings);
+  Draft draft{.object = object};
+  Decided decision =
+      Put(*change.hooks, {.snapshot = snapshot, .target = target, .door = change.how.door}, draft);
+  if (decision) AddAdviceOnNew(target, change.how.door, object, change.warnings);
   return decision;
 }
 
-/// What it asks for, in the stored form, of what there is.
+/// Returns the state that the update asks for, in the stored form, given the present state.
 base::Result<Next> Registry::NextOf(const Change& change, const Value& old,
-                                    const state::Object& current) {
+                                    const state::Object& current) const {
   const Target& target = change.target;
   const View& view = *target.served.view;
   if (!view.shows_hidden) return change.next(&old);
   Value whole = old;
   target.served.row->strategy.reveal(whole, current.Hidden());
+  HooksOf(*target.served.row).Refresh(current, whole);
   auto next = change.next(&whole);
   if (!next || view.repeats == nullptr || view.repeats(next->object, whole)) return next;
   base::Error error = ChangedAsStored(target.served, target.name);
@@ -213,15 +210,17 @@ base::Result<Next> Registry::NextOf(const Change& change, const Value& old,
   return tl::unexpected(std::move(error));
 }
 
-Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& current) {
+Registry::Decided Registry::DecideChange(Change& change, const state::Snapshot& snapshot,
+                                         const state::Object& current) {
   const Target& target = change.target;
   const Row& row = *target.served.row;
-  const auto old = Decode(row, current);
+  auto old = Decode(row, current);
   if (!old) return tl::unexpected(old.error());
+  if (row.strategy.hide == nullptr) HooksOf(row).Refresh(current, *old);
   auto next = NextOf(change, *old, current);
   if (!next) return tl::unexpected(std::move(next.error()));
   change.warnings = std::move(next->warnings);
-  Value& object = next->object;
+  Value& object = change.object = std::move(next->object);
   codec::KeepUnknownFields(*old, object, *row.kind->message);
   if (change.how.way == Way::kReplace) {
     if (auto error = CheckUid(target, current.Key(), object, *old)) {
@@ -230,42 +229,34 @@ Registry::Decided Registry::DecideUpdate(Change& change, const state::Object& cu
   }
   if (auto error = CheckVersion(target, object, *old)) return tl::unexpected(*std::move(error));
   if (auto error = CompleteChanged(change, object, *old)) return tl::unexpected(*std::move(error));
-  Decided decision = DecideChanged(change, object, *old, current);
+  Draft draft{.object = object, .old = &*old, .hidden = std::string(current.Hidden())};
+  Decided decision = DecideChanged(
+      change, {.snapshot = snapshot, .target = target, .door = change.how.door}, draft, current);
   if (decision) AddAdvice(target, change.how.door, object, change.warnings);
   return decision;
 }
 
-/// A valid new state is written, unless nothing changed or nothing is left to keep the object.
-Registry::Decided Registry::DecideChanged(Change& change, Value& object, const Value& old,
+/// Decides on a valid new state: an object that is being deleted and has no finalizers left is
+/// removed, any other is written.
+Registry::Decided Registry::DecideChanged(Change& change, const Attempt& attempt, Draft& draft,
                                           const state::Object& current) {
-  const Target& target = change.target;
-  const Row& row = *target.served.row;
-  if (IsBeingDeleted(object) && !HasFinalizers(row, object)) {
-    const std::string key = current.Key();
-    if (const auto identity = resources_.Find(key)) {
-      change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, object));
-    }
-    return WithRanges(target, &old, nullptr, change.options, change.operation,
-                      Removal(target, old));
+  const Row& row = *attempt.target.served.row;
+  if (!IsBeingDeleted(draft.object) || HasFinalizers(row, draft.object)) {
+    return Put(*change.hooks, attempt, draft);
   }
-  // Through its status no Service takes or gives anything.
-  const bool plans = row.strategy.has_addresses && change.how.door == Door::kMain;
-  if (!plans) {
-    if (object == old) return commit::Decision{};
-    return WithRanges(target, &old, &object, change.options, change.operation,
-                      PutDecision(row, object, current.Hidden()));
+  const std::string key = current.Key();  // The identity has views of it.
+  if (const auto identity = resources_.Find(key)) {
+    change.last = state::Object::Make(*identity, current.Revision(), ToWireText(row, draft.object));
   }
-  const rules::ServiceClaims claims = rules::ClaimsOf(object, &old);
-  if (object == old && claims.IsEmpty()) return commit::Decision{};
-  return PutWithAddresses(row, object, &old, claims, change.ticket);
+  return Remove(*change.hooks, attempt, *draft.old);
 }
 
-/// Everything about the new state but whether it may follow the old one's version.
+/// Completes and validates the new state, apart from its resourceVersion.
 std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& object,
                                                      const Value& old) {
   const Target& target = change.target;
   const Strategy& strategy = target.served.row->strategy;
-  const Settings settings = GetSettings();
+  const Settings settings = settings_();
   const Door door = change.how.door;
   rules::PrepareUpdatedMetadata(object, old);
   codec::SetAt(object, {"metadata", "resourceVersion"},
@@ -273,13 +264,10 @@ std::optional<base::Error> Registry::CompleteChanged(Change& change, Value& obje
   if (auto warning = rules::DropRepeatedOwners(object)) {
     change.warnings.push_back(*std::move(warning));
   }
-  if (strategy.hide != nullptr) strategy.hide(object);  // That is not the client's to say.
+  if (strategy.hide != nullptr) strategy.hide(object);  // Clients cannot set hidden parts.
   if (strategy.fill != nullptr) strategy.fill(object);
   if (change.how.way != Way::kApply) Track(target, door, change.options.manager, old, object);
   if (strategy.prepare_update != nullptr) strategy.prepare_update(object, old, door, settings);
-  if (admit_) {
-    if (auto error = admit_(target, door, &old, &object)) return error;
-  }
   rules::FieldErrors errors;
   if (strategy.complete != nullptr && door == Door::kMain) {
     errors = strategy.complete(object, &old, settings);
