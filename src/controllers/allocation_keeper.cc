@@ -5,19 +5,20 @@
 namespace berth::controllers {
 namespace {
 
-constexpr std::chrono::milliseconds kLookEvery{500};
+constexpr std::chrono::milliseconds kAskEvery{500};
 
 }  // namespace
 
-AllocationKeeper::AllocationKeeper(const BitmapRepairer::Parts& parts,
+AllocationKeeper::AllocationKeeper(const allocation::BitmapRepairer::Parts& parts,
                                    const base::SeededRandom& random)
     : parts_(parts),
-      rows_(registry::RecordRowsOf(parts.registry.GetKinds())),
+      rows_(allocation::RecordRowsOf(parts.registry.GetKinds())),
       switch_({.registry = parts.registry,
                .follower = parts.follower,
-               .allocations = parts.allocations,
+               .ledger = parts.ledger,
                .clock = parts.clock,
-               .run = parts.run},
+               .run = parts.run,
+               .gates = parts.gates},
               random),
       repairer_(parts, random),
       repair_due_(parts.clock.Steady() + kRepairEvery) {}
@@ -53,7 +54,7 @@ bool AllocationKeeper::Ask(const Request& request) {
 AllocationKeeper::Status AllocationKeeper::GetStatus() const {
   base::MutexLock lock(mutex_);
   Status status = status_;
-  status.note = registry::FormIn(rows_, *parts_.follower.Current());
+  status.note = allocation::FormIn(rows_, *parts_.follower.Current());
   return status;
 }
 
@@ -62,7 +63,7 @@ void AllocationKeeper::Run() {
     std::optional<Request> request;
     {
       base::MutexLock lock(mutex_);
-      if (!stop_ && !asked_) wake_.WaitFor(mutex_, kLookEvery);
+      if (!stop_ && !asked_) wake_.WaitFor(mutex_, kAskEvery);
       if (stop_) return;
       request = std::exchange(asked_, std::nullopt);
     }
@@ -74,7 +75,7 @@ void AllocationKeeper::Run() {
   }
 }
 
-bool AllocationKeeper::Tell(const FormSwitch::Step& step) {
+bool AllocationKeeper::Tell(const allocation::FormSwitch::Step& step) {
   base::MutexLock lock(mutex_);
   status_.phase = step.phase;
   status_.done = step.done;
@@ -84,15 +85,15 @@ bool AllocationKeeper::Tell(const FormSwitch::Step& step) {
 
 void AllocationKeeper::Switch(const Request& request) {
   auto report = switch_.Run(
-      {.to = request.to, .force = request.force, .progress = [this](const FormSwitch::Step& step) {
-         return Tell(step);
-       }});
+      {.to = request.to,
+       .force = request.force,
+       .progress = [this](const allocation::FormSwitch::Step& step) { return Tell(step); }});
   if (report && report->changed) {
     parts_.log.Info("allocations are kept in another form",
-                    {{"form", std::string(registry::FormText(request.to))},
+                    {{"form", std::string(allocation::FormText(request.to))},
                      {"filled", static_cast<int64_t>(report->filled)},
                      {"removed", static_cast<int64_t>(report->removed)}});
-    // Whoever has something that was left out hears of it now.
+    // Services with values that were left out get their events now.
     repair_due_ = parts_.clock.Steady();
   }
   base::MutexLock lock(mutex_);
@@ -103,27 +104,28 @@ void AllocationKeeper::Switch(const Request& request) {
 void AllocationKeeper::Look() {
   FinishWhatIsLeft();
   const bool due = parts_.clock.Steady() >= repair_due_;
-  if (!due && !repairer_.IsUrgent()) return;
+  const bool asked = repair_asked_.exchange(false);
+  if (!due && !asked && !repairer_.IsUrgent()) return;
   if (due) repair_due_ = parts_.clock.Steady() + kRepairEvery;
   if (const auto passed = repairer_.Pass(); !passed) {
     parts_.log.Warn("bitmaps cannot be repaired", {{"why", passed.error().message}});
   }
 }
 
-/// Whoever began it is gone.
+/// Finishes a switch if the server that began it no longer works on it.
 void AllocationKeeper::FinishWhatIsLeft() {
-  const state::SnapshotPtr picture = parts_.follower.Current();
-  const registry::FormNote note = registry::FormIn(rows_, *picture);
-  const auto to = FormSwitch::Unfinished(note);
+  const state::SnapshotPtr snapshot = parts_.follower.Current();
+  const allocation::FormNote note = allocation::FormIn(rows_, *snapshot);
+  const auto to = allocation::FormSwitch::Unfinished(note);
   if (!to) return;
-  const base::WallTime heard = switch_.LastHeardOf(*picture);
+  const base::WallTime heard = switch_.LastHeardOf(*snapshot);
   if (parts_.clock.Now() - heard < kPatience) return;
   parts_.log.Info("a switch of the form of allocations that was left unfinished goes on",
-                  {{"to", std::string(registry::FormText(*to))}});
+                  {{"to", std::string(allocation::FormText(*to))}});
   const auto report = switch_.Run(
-      {.to = *to, .force = note.force, .progress = [this](const FormSwitch::Step& step) {
-         return Tell(step);
-       }});
+      {.to = *to,
+       .force = note.force,
+       .progress = [this](const allocation::FormSwitch::Step& step) { return Tell(step); }});
   if (!report) {
     parts_.log.Warn("the switch cannot be finished", {{"why", report.error().message}});
   }

@@ -1,56 +1,64 @@
-// Keeps the form of allocations (registry/allocation_forms.h) in order, on a thread of its own:
-// switches it when an operator asks for that, finishes a switch that somebody has left unfinished,
-// and repairs bitmaps every three minutes and whenever one is missing.
+// Maintains the form of allocations (allocation/allocation_forms.h) on a thread of its own. It
+// switches the form when an operator asks for that, finishes a switch that was left unfinished, and
+// repairs bitmaps every three minutes and whenever one is missing.
 //
-// Threads: Start and Stop from one, once each; the rest from any.
+// Threads: Start and Stop from one thread, once each. All other functions may be called from any
+// thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "allocation/forms/bitmap_repairer.h"
+#include "allocation/forms/form_switch.h"
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "controllers/bitmap_repairer.h"
-#include "controllers/form_switch.h"
 
 namespace berth::controllers {
 
 class AllocationKeeper {
  public:
-  AllocationKeeper(const BitmapRepairer::Parts& parts, const base::SeededRandom& random);
+  AllocationKeeper(const allocation::BitmapRepairer::Parts& parts,
+                   const base::SeededRandom& random);
   ~AllocationKeeper();
   AllocationKeeper(const AllocationKeeper&) = delete;
   AllocationKeeper& operator=(const AllocationKeeper&) = delete;
 
   void Start();
-  /// What is under way is left unfinished, for the next start.
+  /// Stops the thread. A switch in progress stays unfinished until the next start.
   void Stop() EXCLUDES(mutex_);
 
-  /// What the first pass of the repair has to say; before the thread is started.
+  /// Runs the first pass of the repair and returns its result. Must be called before Start.
   base::Result<void> FirstPass() { return repairer_.Pass(); }
 
   struct Request {
-    commit::AllocationForm to = commit::AllocationForm::kRecords;
+    allocation::AllocationForm to = allocation::AllocationForm::kRecords;
     bool force = false;
   };
-  /// False: another one is under way.
+  /// Asks for a switch. Returns false if another one is in progress.
   bool Ask(const Request& request) EXCLUDES(mutex_);
 
+  /// Asks for a pass of the repair soon.
+  void AskRepair() { repair_asked_ = true; }
+
   struct Status {
-    registry::FormNote note = {};
-    bool running = false;  // What was asked for here.
+    allocation::FormNote note = {};
+    bool running = false;  // Whether a switch that was asked for here is in progress.
     std::string phase = {};
     uint64_t done = 0;
     uint64_t total = 0;
-    /// What came of the last one that was asked for here; nothing: none was, or it is running.
-    std::optional<base::Result<FormSwitch::Report>> last = {};
+    /// The result of the last switch that was asked for here. Nullopt if there was none or it is in
+    /// progress.
+    std::optional<base::Result<allocation::FormSwitch::Report>> last = {};
   };
   Status GetStatus() const EXCLUDES(mutex_);
 
-  /// How long nobody may be heard of who works on a switch before somebody else does.
+  /// If the server that works on a switch has written nothing for so long, another server takes
+  /// over.
   static constexpr std::chrono::seconds kPatience{15};
   static constexpr std::chrono::minutes kRepairEvery{3};
 
@@ -59,13 +67,14 @@ class AllocationKeeper {
   void Look() EXCLUDES(mutex_);
   void Switch(const Request& request) EXCLUDES(mutex_);
   void FinishWhatIsLeft();
-  bool Tell(const FormSwitch::Step& step) EXCLUDES(mutex_);
+  bool Tell(const allocation::FormSwitch::Step& step) EXCLUDES(mutex_);
 
-  const BitmapRepairer::Parts parts_;
-  const registry::RecordRows rows_;
-  FormSwitch switch_;
-  BitmapRepairer repairer_;
+  const allocation::BitmapRepairer::Parts parts_;
+  const allocation::RecordRows rows_;
+  allocation::FormSwitch switch_;
+  allocation::BitmapRepairer repairer_;
   base::SteadyTime repair_due_;
+  std::atomic<bool> repair_asked_ = false;
 
   mutable base::Mutex mutex_;
   base::CondVar wake_;

@@ -1,18 +1,21 @@
-// What every cluster has: its first namespaces, the form of its allocations, the ranges that
-// addresses and node ports come from, and the Service default/kubernetes, which it keeps there.
-// Flags say what a store begins with; later the store has the word.
+// Creates what every cluster has: its first namespaces, the form of its allocations, the ranges of
+// addresses and node ports, and the Service default/kubernetes with its endpoints. The Service is
+// also created again if it is deleted. Flags say what a store begins with. From then on the store
+// decides.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "allocation/allocator.h"
+#include "allocation/ledger/ledger.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "codec/value.h"
-#include "commit/allocations.h"
-#include "controllers/context.h"
+#include "controllers/controller_context.h"
 #include "controllers/replica_register.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
@@ -23,11 +26,12 @@ namespace berth::controllers {
 struct BootstrapOptions {
   std::vector<ip::Cidr> cidrs;  // Of the default ServiceCIDR, the primary one first.
   ip::PortRange node_ports{30000, 32767};
-  uint16_t secure_port = 6443;  // Where default/kubernetes leads to.
-  /// Whether somebody has asked for these ranges, and is to hear if they are not in force.
+  uint16_t secure_port = 6443;  // The target port of default/kubernetes.
+  /// Whether an operator has set these flags and should get a warning if the store has other
+  /// ranges.
   bool asked_for_cidrs = false;
   bool asked_for_ports = false;
-  /// The form of allocations of a new store, and whether somebody has asked for it.
+  /// The form of allocations of a new store, and whether an operator has set that flag.
   bool bitmaps = false;
   bool asked_for_form = false;
   ReplicaFacts replica = {};
@@ -35,35 +39,44 @@ struct BootstrapOptions {
 
 struct BootstrapParts {
   registry::Registry& registry;
-  state::Follower& follower;  // It must run, and its first picture be there.
-  commit::Allocations& allocations;
+  state::Follower& follower;  // It must run and have its first snapshot.
+  allocation::Ledger& ledger;
+  allocation::Allocator& allocator;
   const base::Clock& clock;
   base::Logger& log;
-  /// Makes bitmaps that are not there, where allocations are kept in them; empty: nobody does.
+  /// Creates missing bitmaps, if the store keeps allocations in them. If unset, bitmaps are not
+  /// created.
   std::function<base::Result<void>()> repair = {};
+  /// Called with a sentence that an operator should read at the start. May be unset.
+  std::function<void(std::string)> tell = {};
 };
 
-/// Makes what is not there, and waits for it.
+/// Creates what does not exist, and waits until it does.
 base::Result<void> Bootstrap(const BootstrapParts& parts, const BootstrapOptions& options);
 
-/// default/kubernetes: the first usable address of the primary range leads to the server. Nothing:
-/// there is no such range.
-std::optional<codec::Value> KubernetesService(const commit::Allocations& allocations,
+/// Creates what does not exist of the part that no write works without: the first namespaces, the
+/// form of allocations, the fences of the pools, and the first ranges.
+base::Result<void> EnsureEssentials(const BootstrapParts& parts, const BootstrapOptions& options);
+
+/// Returns default/kubernetes, whose address is the first usable one of the primary range. Returns
+/// nullopt if there is no such range.
+std::optional<codec::Value> KubernetesService(const allocation::Ledger& ledger,
                                               uint16_t secure_port);
 
-/// Makes default/kubernetes again when somebody has deleted it. Never corrects it.
+/// Creates default/kubernetes again if it was deleted. Never changes an existing one.
 class KubernetesServiceKeeper {
  public:
-  KubernetesServiceKeeper(const Context& context, commit::Allocations& allocations,
-                          uint16_t secure_port);
+  KubernetesServiceKeeper(const Context& context, allocation::Ledger& ledger, uint16_t secure_port);
 
-  /// Whether it did anything.
+  /// Returns whether it did anything.
   bool Work();
   base::SteadyTime NextDue() const { return due_; }
+  /// Makes the next Work look at once.
+  void Hurry() { due_ = context_.clock.Steady(); }
 
  private:
   const Context context_;
-  commit::Allocations& allocations_;
+  allocation::Ledger& ledger_;
   const uint16_t secure_port_;
   const registry::Target target_;
   base::SteadyTime due_;

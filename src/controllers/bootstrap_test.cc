@@ -4,16 +4,19 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "allocation/allocation_forms.h"
+#include "allocation/bitmaps/stored_bitmaps.h"
+#include "allocation/fences.h"
+#include "allocation/forms/bitmap_repairer.h"
+#include "allocation/ledger/ledger_view.h"
+#include "allocation/testing/registry_stack.h"
 #include "codec/read.h"
-#include "commit/bitmaps.h"
-#include "controllers/bitmap_repairer.h"
 #include "controllers/controllers.h"
-#include "registry/allocation_forms.h"
-#include "registry/testing.h"
 #include "state/past.h"
 #include "watch/hub.h"
 
@@ -25,21 +28,22 @@ using registry::Target;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// A server on a store in memory, as it starts; with threads, since bootstrapping waits.
+/// A server on a store in memory, as it starts. It has threads, because bootstrapping waits.
 class BootstrapTest : public ::testing::Test {
  protected:
   struct Replica {
     Replica(state::testing::TestStore& store, base::Logger& the_log, bool shared = true)
         : resources(kinds.MakeResources()),
-          addresses(kinds, store.system_clock),
-          follower(*store.engine, resources, {&addresses.allocations}, {.shared_store = shared},
+          addresses(kinds),
+          follower(*store.engine, resources, {&addresses.ledger}, {.shared_store = shared},
                    store.system_clock, the_log),
-          sequencer(follower, {}),
-          registry(kinds, resources, sequencer, addresses.addresses, {}, store.system_clock,
-                   base::SeededRandom(1)),
+          sequencer({*store.engine, follower, resources, store.system_clock, follower}, {}),
+          registry_with_hooks(kinds, resources, sequencer, addresses.ledger, store.system_clock),
+          registry(registry_with_hooks.registry),
           parts{.registry = registry,
                 .follower = follower,
-                .allocations = addresses.allocations,
+                .ledger = addresses.ledger,
+                .allocator = registry_with_hooks.allocator,
                 .clock = store.system_clock,
                 .log = the_log} {
       follower.Start();
@@ -59,10 +63,11 @@ class BootstrapTest : public ::testing::Test {
 
     const registry::Kinds kinds;
     const state::Resources resources;
-    registry::testing::TestAddresses addresses;
+    allocation::testing::TestAddresses addresses;
     state::Follower follower;
     commit::Sequencer sequencer;
-    registry::Registry registry;
+    allocation::testing::TestRegistry registry_with_hooks;
+    registry::Registry& registry;
     const BootstrapParts parts;
   };
 
@@ -93,7 +98,7 @@ class BootstrapTest : public ::testing::Test {
 TEST_F(BootstrapTest, AnEmptyStoreGetsWhatEveryClusterHas) {
   Replica replica(store_, log_);
   ASSERT_TRUE(Bootstrap(replica.parts, Options({"10.0.0.0/24", "fd00::/108"})));
-  for (const char* name : {"default", "kube-system", "kube-public"}) {
+  for (const char* name : {"default", "kube-system", "kube-public", "kube-node-lease"}) {
     EXPECT_TRUE(replica.Get(api::kNamespaceKind, "", name)) << name;
   }
   const auto cidr = replica.Get(api::kServiceCidrKind, "", "kubernetes");
@@ -108,17 +113,18 @@ TEST_F(BootstrapTest, AnEmptyStoreGetsWhatEveryClusterHas) {
 
 TEST_F(BootstrapTest, ANewStoreTakesTheFormThatTheGateSaysAndKeepsIt) {
   const auto form = [](const Replica& replica) {
-    return registry::FormIn(registry::RecordRowsOf(replica.kinds), *replica.follower.Current())
+    return allocation::FormIn(allocation::RecordRowsOf(replica.kinds), *replica.follower.Current())
         .form;
   };
   const auto start = [](Replica& replica, bool bitmaps) {
-    BitmapRepairer repairer({.registry = replica.registry,
-                             .follower = replica.follower,
-                             .allocations = replica.addresses.allocations,
-                             .clock = replica.parts.clock,
-                             .log = replica.parts.log,
-                             .run = WaitFor(replica.sequencer)},
-                            base::SeededRandom(1));
+    allocation::BitmapRepairer repairer(
+        {.registry = replica.registry,
+         .follower = replica.follower,
+         .ledger = replica.addresses.ledger,
+         .clock = replica.parts.clock,
+         .log = replica.parts.log,
+         .run = allocation::WaitFor(replica.sequencer, replica.parts.clock)},
+        base::SeededRandom(1));
     BootstrapParts parts = replica.parts;
     parts.repair = [&repairer] { return repairer.Pass(); };
     BootstrapOptions options = Options({"fd00::/108", "10.0.0.0/24"});
@@ -129,13 +135,13 @@ TEST_F(BootstrapTest, ANewStoreTakesTheFormThatTheGateSaysAndKeepsIt) {
   Replica first(store_, log_);
   const auto made = start(first, true);
   ASSERT_TRUE(made) << made.error().message;
-  EXPECT_EQ(form(first), commit::AllocationForm::kBitmaps);
+  EXPECT_EQ(form(first), allocation::AllocationForm::kBitmaps);
   const auto service = first.Get(api::kServiceKind, "default", "kubernetes");
   ASSERT_TRUE(service);
   EXPECT_EQ(StringAt(*service, "spec", "clusterIP"), "fd00::1");
   const auto range = [&first](const char* key) {
     const auto found = first.follower.Current()->Find(std::string("/registry/ranges/") + key);
-    return found ? std::string(commit::ViewOf(*found).range) : std::string();
+    return found ? std::string(allocation::ViewOf(*found).range) : std::string();
   };
   EXPECT_EQ(range("serviceips"), "fd00::/108");
   EXPECT_EQ(range("secondaryserviceips"), "10.0.0.0/24");
@@ -144,10 +150,10 @@ TEST_F(BootstrapTest, ANewStoreTakesTheFormThatTheGateSaysAndKeepsIt) {
 
   Replica second(store_, log_);
   ASSERT_TRUE(start(second, false));
-  EXPECT_EQ(form(second), commit::AllocationForm::kBitmaps);
+  EXPECT_EQ(form(second), allocation::AllocationForm::kBitmaps);
   std::string events;
-  const auto picture = second.follower.Current();
-  for (auto at = picture->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
+  const auto snapshot = second.follower.Current();
+  for (auto at = snapshot->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
     std::string room;
     events += at.Get()->TextWithoutManagedFields(room);
   }
@@ -161,12 +167,12 @@ TEST_F(BootstrapTest, AStoreOfBeforeKeepsRecords) {
     Replica first(store_, log_);
     ASSERT_TRUE(Bootstrap(first.parts, Options({"10.0.0.0/24"})));
   }
-  store_.Delete(registry::kFormKey);
+  store_.Delete(allocation::kFormKey);
   Replica second(store_, log_);
   BootstrapOptions options = Options({"10.0.0.0/24"});
   options.bitmaps = true;
   ASSERT_TRUE(Bootstrap(second.parts, options));
-  EXPECT_EQ(second.addresses.allocations.Form().form, commit::AllocationForm::kRecords);
+  EXPECT_EQ(second.addresses.ledger.Form().form, allocation::AllocationForm::kRecords);
   EXPECT_TRUE(second.Get(api::kIpAddressKind, "", "10.0.0.1"));
 }
 
@@ -178,8 +184,8 @@ TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
   Replica second(store_, log_);
   ASSERT_TRUE(Bootstrap(second.parts, Options({"10.1.0.0/16"}, "40000-40100")));
   std::vector<std::string> events;
-  const auto picture = second.follower.Current();
-  for (auto at = picture->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
+  const auto snapshot = second.follower.Current();
+  for (auto at = snapshot->Seek("/registry/events/default/"); at.Valid(); at.Next()) {
     std::string room;
     events.emplace_back(at.Get()->TextWithoutManagedFields(room));
   }
@@ -189,8 +195,8 @@ TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
                               "in force"),
                     HasSubstr("--service-node-port-range asks for 40000-40100, but 30000-32767 is "
                               "in force")));
-  ASSERT_EQ(second.addresses.allocations.Ranges().size(), 2U);
-  EXPECT_EQ(second.addresses.allocations.Ranges()[0].text, "10.0.0.0/24");
+  ASSERT_EQ(allocation::LedgerView(second.addresses.ledger).Ranges().size(), 2U);
+  EXPECT_EQ(allocation::LedgerView(second.addresses.ledger).Ranges()[0].text, "10.0.0.0/24");
   BootstrapOptions unasked = Options({"10.2.0.0/16"});
   unasked.asked_for_cidrs = false;
   ASSERT_TRUE(Bootstrap(second.parts, unasked));
@@ -206,6 +212,43 @@ TEST_F(BootstrapTest, LaterTheStoreHasTheWordAndTheLogSaysSo) {
   EXPECT_EQ(logged().find("10.2.0.0"), std::string::npos);
 }
 
+TEST_F(BootstrapTest, AServiceCidrThatIsMissingFollowsTheStoredRanges) {
+  {
+    Replica first(store_, log_);
+    ASSERT_TRUE(Bootstrap(first.parts, Options({"10.0.0.0/24"})));
+  }
+  store_.Delete("/registry/servicecidrs/kubernetes");
+  Replica second(store_, log_);
+  ASSERT_TRUE(Bootstrap(second.parts, Options({"10.1.0.0/16"})));
+  EXPECT_EQ(codec::Texts(codec::ArrayAt(*second.Get(api::kServiceCidrKind, "", "kubernetes"),
+                                        "spec", "cidrs")),
+            std::vector<std::string>{"10.0.0.0/24"});
+}
+
+TEST_F(BootstrapTest, FlagsTakeOverFromARangeThatIsOnItsWayOut) {
+  {
+    Replica first(store_, log_);
+    ASSERT_TRUE(Bootstrap(first.parts, Options({"10.0.0.0/24"})));
+    std::promise<bool> deleted;
+    const registry::Row* row = first.kinds.FindRow(api::kServiceCidrKind);
+    first.registry.Delete({.served = {.row = row, .view = row->views.data()}, .name = "kubernetes"},
+                          {}, {}, [&deleted](const base::Result<registry::Outcome>& outcome) {
+                            deleted.set_value(outcome.has_value());
+                          });
+    ASSERT_TRUE(deleted.get_future().get());
+  }
+  Replica second(store_, log_);
+  ASSERT_TRUE(Bootstrap(second.parts, Options({"10.1.0.0/16", "fd00::/108"})));
+  const auto cidr = second.Get(api::kServiceCidrKind, "", "kubernetes");
+  EXPECT_EQ(codec::Texts(codec::ArrayAt(*cidr, "spec", "cidrs")),
+            (std::vector<std::string>{"10.1.0.0/16", "fd00::/108"}));
+  EXPECT_FALSE(codec::HasAt(*cidr, "metadata", "deletionTimestamp"));
+  EXPECT_EQ(StringAt(*second.Get(api::kServiceKind, "default", "kubernetes"), "spec", "clusterIP"),
+            "10.1.0.1");
+  EXPECT_EQ(second.addresses.ledger.Families().size(), 2U);
+  EXPECT_FALSE(second.follower.Current()->Seek("/registry/events/").Valid()) << "no warning";
+}
+
 TEST_F(BootstrapTest, ASecondFamilyThatCannotBeIsNoReasonNotToServe) {
   BootstrapOptions options = Options({"10.0.0.0/24"});
   options.replica = {.id = "old", .gates = {.dual_stack = false}};
@@ -218,7 +261,7 @@ TEST_F(BootstrapTest, ASecondFamilyThatCannotBeIsNoReasonNotToServe) {
   {
     Replica beside(store_, log_);
     ASSERT_TRUE(Bootstrap(beside.parts, options));
-    EXPECT_EQ(beside.addresses.allocations.Families().size(), 1U);
+    EXPECT_EQ(beside.addresses.ledger.Families().size(), 1U);
     auto at = beside.follower.Current()->Seek("/registry/events/default/");
     ASSERT_TRUE(at.Valid());
     std::string room;
@@ -231,7 +274,103 @@ TEST_F(BootstrapTest, ASecondFamilyThatCannotBeIsNoReasonNotToServe) {
   Replica alone(store_, log_, /*shared=*/false);
   ASSERT_TRUE(Bootstrap(alone.parts, options));
   EXPECT_FALSE(alone.Get(api::kReplicaKind, "", "old")) << "nobody else uses the store";
-  EXPECT_EQ(alone.addresses.allocations.Families().size(), 2U);
+  EXPECT_EQ(alone.addresses.ledger.Families().size(), 2U);
+}
+
+TEST_F(BootstrapTest, WithoutDualStackTheFirstOfTwoCidrsIsServed) {
+  BootstrapOptions options = Options({"fd00::/108", "10.0.0.0/24"});
+  options.replica = {.id = "one", .gates = {.dual_stack = false}};
+  std::vector<std::string> told;
+  Replica first(store_, log_);
+  BootstrapParts parts = first.parts;
+  parts.tell = [&told](std::string note) { told.push_back(std::move(note)); };
+  for (int start = 0; start < 2; ++start) {
+    const auto made = Bootstrap(parts, options);
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(codec::ArrayAt(*first.Get(api::kServiceCidrKind, "", "kubernetes"), "spec", "cidrs"),
+              codec::Array{"fd00::/108"});
+  }
+  EXPECT_THAT(told, ::testing::Each("IPv6DualStack=false: Services get addresses of fd00::/108; "
+                                    "10.0.0.0/24 is ignored."));
+  EXPECT_EQ(told.size(), 2U);
+  EXPECT_EQ(first.addresses.ledger.Families(), std::vector{ip::Family::kV6});
+
+  // Another one that could give out both begins with what is there.
+  options.replica = {.id = "two"};
+  Replica second(store_, log_);
+  ASSERT_TRUE(Bootstrap(second.parts, options));
+  EXPECT_EQ(second.addresses.ledger.Families().size(), 1U);
+}
+
+TEST_F(BootstrapTest, AReplicaWithoutDualStackIsNoReasonNotToStart) {
+  Replica one(store_, log_);
+  const registry::Row& row = *one.kinds.FindRow(api::kReplicaKind);
+  store_.Put(row.prefix + "other",
+             codec::EncodeStored(ReplicaOf({.id = "other", .gates = {.dual_stack = false}},
+                                           store_.system_clock.Now()),
+                                 *row.kind));
+  BootstrapOptions options = Options({"10.0.0.0/24", "fd00::/108"});
+  options.replica.id = "one";
+  const auto made = Bootstrap(one.parts, options);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(one.addresses.ledger.Families(), std::vector{ip::Family::kV4});
+}
+
+/// A server may end while it makes a range smaller. The next server has the range as it is stored,
+/// and the fence is still closed.
+TEST_F(BootstrapTest, AStatusIsRightThoughAFenceWasLeftClosed) {
+  const BootstrapOptions options = Options({"10.0.0.0/24"});
+  const std::string name(rules::kIpv4RangeName);
+  {
+    Replica first(store_, log_);
+    ASSERT_TRUE(Bootstrap(first.parts, options));
+    const allocation::RecordRows rows = allocation::RecordRowsOf(first.kinds);
+    codec::Value old = *first.Get(api::kIpRangeKind, "", name);
+    codec::SetAt(old, {"status", "used"}, 77);
+    store_.Put(rows.ip_ranges->prefix + name, codec::EncodeStored(old, api::kIpRangeKind));
+    allocation::ClosedFence closed{.operation = "gone", .since = store_.system_clock.Now()};
+    closed.objects[rows.ip_ranges->prefix + name] =
+        R"({"metadata":{"name":"allocator.ipv4.k8s.io"},"spec":{"range":"10.0.0.0/28"}})";
+    const auto put = allocation::FencePut(*rows.fences, alloc::PoolId::kIpv4, &closed,
+                                          store_.system_clock.Now());
+    store_.Put(put.key, put.stored);
+  }
+  Replica second(store_, log_);
+  ASSERT_TRUE(Bootstrap(second.parts, options));
+  const auto range = second.Get(api::kIpRangeKind, "", name);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(StringAt(*range, "status", "total"), "254");
+  EXPECT_EQ(codec::IntAt(*range, "status", "used"), 1);
+}
+
+TEST_F(BootstrapTest, TheStatusIsLeftToAReplicaThatWritesItByOtherGates) {
+  const std::string name(rules::kIpv4RangeName);
+  const auto used_after = [&](const std::string& id, const registry::Gates& gates) {
+    BootstrapOptions options = Options({"10.0.0.0/24"});
+    options.replica = {.id = id, .gates = gates};
+    Replica replica(store_, log_);
+    EXPECT_TRUE(Bootstrap(replica.parts, options));
+    const auto range = replica.Get(api::kIpRangeKind, "", name);
+    return range ? codec::IntAt(*range, "status", "used") : -1;
+  };
+  EXPECT_EQ(used_after("one", {}), 1);
+  const registry::Kinds kinds;
+  const auto put = [&](const api::Kind& kind, const std::string& key, const codec::Value& object) {
+    store_.Put(kinds.FindRow(kind)->prefix + key, codec::EncodeStored(object, kind));
+  };
+  put(api::kLeaseKind, "kube-system/berth-range-status",
+      codec::Object{
+          {"metadata", codec::Object{{"name", "berth-range-status"}, {"namespace", "kube-system"}}},
+          {"spec", codec::Object{{"holderIdentity", "one"}}}});
+  {
+    Replica any(store_, log_);
+    codec::Value wrong = *any.Get(api::kIpRangeKind, "", name);
+    codec::SetAt(wrong, {"status", "used"}, 77);
+    put(api::kIpRangeKind, name, wrong);
+  }
+  EXPECT_EQ(used_after("two", {.static_ips = false}), 77);
+  store_.Delete(kinds.FindRow(api::kReplicaKind)->prefix + "two");
+  EXPECT_EQ(used_after("three", {}), 1) << "it has the same gates, and writes the same";
 }
 
 TEST_F(BootstrapTest, TwoAtOnceAgree) {
@@ -241,7 +380,7 @@ TEST_F(BootstrapTest, TwoAtOnceAgree) {
   EXPECT_TRUE(Bootstrap(one.parts, Options({"10.1.0.0/24"})));
   other.join();
   const auto text = [](const Replica& replica) {
-    return replica.addresses.allocations.Ranges()[0].text;
+    return allocation::LedgerView(replica.addresses.ledger).Ranges()[0].text;
   };
   EXPECT_EQ(text(one), text(two));
 }
@@ -256,7 +395,7 @@ TEST_F(BootstrapTest, WhenItsAddressIsSomebodyElsesTheRestWorks) {
   EXPECT_FALSE(replica.Get(api::kServiceKind, "default", "kubernetes"));
 }
 
-class KeeperTest : public registry::testing::RegistryTest {
+class KeeperTest : public allocation::testing::RegistryTest {
  protected:
   KeeperTest() { Must(Create(At("namespaces", "", ""), "{'metadata':{'name':'default'}}")); }
 
@@ -268,7 +407,7 @@ class KeeperTest : public registry::testing::RegistryTest {
 TEST_F(KeeperTest, DefaultKubernetesComesBackAndIsNeverCorrected) {
   Writer writer(*registry_, wake_, 10);
   KubernetesServiceKeeper keeper({*registry_, *follower_, writer, wake_, store_.clock, store_.log},
-                                 addresses_.allocations, 6443);
+                                 addresses_.ledger, 6443);
   const auto run = [&] {
     store_.clock.Advance(std::chrono::seconds(11));
     const bool worked = keeper.Work();

@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include "allocation/ledger/ledger_view.h"
+#include "allocation/range_world.h"
 #include "codec/read.h"
-#include "codec/timestamp.h"
 #include "registry/deletion.h"
 #include "rules/service_cidr.h"
 
@@ -17,8 +18,8 @@ using alloc::State;
 using codec::Value;
 using registry::Target;
 
-constexpr std::chrono::seconds kLookEvery{1};
-constexpr std::chrono::seconds kConditionAfter{3};
+constexpr std::chrono::seconds kCidrsEvery{1};
+constexpr std::chrono::seconds kCorrectAfter{3};
 constexpr std::chrono::seconds kTryAgainAfter{5};
 constexpr std::chrono::seconds kTryAnywayAfter{60};
 
@@ -31,19 +32,19 @@ void Ignore(const base::Result<registry::Outcome>& /*outcome*/) {}
 
 }  // namespace
 
-CidrFinisher::CidrFinisher(const Context& context, commit::Allocations& allocations)
+CidrFinisher::CidrFinisher(const Context& context, allocation::Ledger& ledger)
     : context_(context),
-      allocations_(allocations),
-      rows_(registry::RecordRowsOf(context.registry.GetKinds())),
+      ledger_(ledger),
+      rows_(allocation::RecordRowsOf(context.registry.GetKinds())),
       due_(context.clock.Steady()) {}
 
 bool CidrFinisher::Work() {
   if (context_.clock.Steady() < due_) return false;
-  due_ = context_.clock.Steady() + kLookEvery;
-  bool any = false;
+  due_ = context_.clock.Steady() + kCidrsEvery;
   std::map<std::string, int64_t, std::less<>> done;
-  const state::SnapshotPtr picture = context_.follower.Current();
-  for (auto at = picture->Seek(rows_.service_cidrs->prefix); at.Valid(); at.Next()) {
+  const state::SnapshotPtr snapshot = context_.follower.Current();
+  bool any = RestoreDefault(*snapshot);
+  for (auto at = snapshot->Seek(rows_.service_cidrs->prefix); at.Valid(); at.Next()) {
     const state::Object& stored = *at.Get();
     const auto before = done_.find(stored.Name());
     const bool known = before != done_.end() && before->second == stored.Revision();
@@ -53,8 +54,8 @@ bool CidrFinisher::Work() {
       any = true;
     }
   }
-  const auto gone = [&picture, this](const auto& one) {
-    return picture->Find(rows_.service_cidrs->prefix + one.first) == nullptr;
+  const auto gone = [&snapshot, this](const auto& one) {
+    return snapshot->Find(rows_.service_cidrs->prefix + one.first) == nullptr;
   };
   std::erase_if(refused_, gone);
   std::erase_if(wrong_, gone);
@@ -78,17 +79,16 @@ bool CidrFinisher::Attend(const state::Object& stored) {
   return true;
 }
 
-/// Not at once: as with Kubernetes' controller, who writes one sees first what was sent.
+/// Returns true for a ServiceCIDR without a condition, so that a new one is ready within a second.
+/// Returns true for a wrong condition only after a while, because a client that writes a condition
+/// first sees what it sent, as with Kubernetes' controller.
 bool CidrFinisher::IsTimeToSay(const Value& cidr, const state::Object& stored) {
-  if (!rules::HasCidrCondition(cidr)) {
-    const auto made = codec::ParseTime(codec::StringAt(cidr, "metadata", "creationTimestamp"));
-    return !made || context_.clock.Now() - *made >= kConditionAfter;
-  }
+  if (!rules::HasCidrCondition(cidr)) return true;
   Wrong& wrong = wrong_[std::string(stored.Name())];
   if (std::exchange(wrong.revision, stored.Revision()) != stored.Revision()) {
     wrong.since = context_.clock.Steady();
   }
-  return context_.clock.Steady() - wrong.since >= kConditionAfter;
+  return context_.clock.Steady() - wrong.since >= kCorrectAfter;
 }
 
 void CidrFinisher::SayWhetherReady(const Value& cidr, const state::Object& stored) {
@@ -100,9 +100,11 @@ void CidrFinisher::SayWhetherReady(const Value& cidr, const state::Object& store
       Ignore);
 }
 
-/// By its counters. What lies in another range as well is looked at by the write itself.
+/// Returns whether values of the ServiceCIDR are in use, by its counts. For values that are also in
+/// another range, the write itself decides.
 bool CidrFinisher::IsNeeded(std::string_view name) const {
-  for (const auto& range : allocations_.Ranges()) {
+  if (name == allocation::kDefaultServiceCidr) return true;
+  for (const auto& range : allocation::LedgerView(ledger_).Ranges()) {
     if (range.kind != alloc::RangeKind::kServiceCidr || range.name != name) continue;
     alloc::StateCounts counts = range.in_static;
     counts += range.in_dynamic;
@@ -112,26 +114,35 @@ bool CidrFinisher::IsNeeded(std::string_view name) const {
   return false;
 }
 
-/// To be told what is in the way costs a look at all records, and closes the fences for it.
+bool CidrFinisher::RestoreDefault(const state::Snapshot& snapshot) {
+  const std::string name(allocation::kDefaultServiceCidr);
+  if (snapshot.Find(rows_.service_cidrs->prefix + name) != nullptr) return false;
+  const auto cidrs = allocation::RangeWorld(rows_, {}, snapshot).FirstCidrs();
+  if (cidrs.empty() || !context_.writer.HasRoom()) return false;
+  const codec::Value cidr = allocation::ServiceCidrOf(cidrs);
+  context_.writer.Create(TargetOf(*rows_.service_cidrs, cidr), cidr, Ignore);
+  return true;
+}
+
+/// Limits attempts: each refused one reads all records and closes the fences for that time.
 bool CidrFinisher::MayTry(std::string_view name) const {
   const auto refused = refused_.find(name);
   if (refused == refused_.end()) return true;
   const auto passed = context_.clock.Steady() - refused->second.since;
-  const bool changed = refused->second.changes != allocations_.Changes();
+  const bool changed = refused->second.changes != allocation::LedgerView(ledger_).Changes();
   return passed >= (changed ? kTryAgainAfter : kTryAnywayAfter);
 }
 
 void CidrFinisher::Finish(const Value& cidr) {
-  context_.writer.Update(TargetOf(*rows_.service_cidrs, cidr), registry::Door::kMain,
-                         std::string(codec::StringAt(cidr, "metadata", "uid")),
-                         rules::RemoveCidrFinalizer,
-                         [this, cidr](const base::Result<registry::Outcome>& outcome) {
-                           if (outcome || outcome.error().reason != base::Reason::kForbidden)
-                             return;
-                           refused_[std::string(codec::StringAt(cidr, "metadata", "name"))] = {
-                               .changes = allocations_.Changes(), .since = context_.clock.Steady()};
-                           SayWhy(cidr);
-                         });
+  context_.writer.Update(
+      TargetOf(*rows_.service_cidrs, cidr), registry::Door::kMain,
+      std::string(codec::StringAt(cidr, "metadata", "uid")), rules::RemoveCidrFinalizer,
+      [this, cidr](const base::Result<registry::Outcome>& outcome) {
+        if (outcome || outcome.error().reason != base::Reason::kConflict) return;
+        refused_[std::string(codec::StringAt(cidr, "metadata", "name"))] = {
+            .changes = allocation::LedgerView(ledger_).Changes(), .since = context_.clock.Steady()};
+        SayWhy(cidr);
+      });
 }
 
 void CidrFinisher::SayWhy(const Value& cidr) {

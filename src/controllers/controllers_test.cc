@@ -8,10 +8,10 @@
 #include <string>
 #include <thread>
 
+#include "allocation/testing/registry_stack.h"
 #include "codec/read.h"
-#include "registry/testing.h"
 #include "state/past.h"
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 
 namespace berth::controllers {
 namespace {
@@ -20,29 +20,30 @@ using registry::Outcome;
 using registry::Propagation;
 using registry::Target;
 
-/// With threads of their own, as in the server.
+/// Controllers with threads of their own, as in the server.
 class ControllersThreadTest : public ::testing::Test {
  protected:
   ControllersThreadTest() {
     store_.OpenForThreads();
-    registry::testing::TestAddresses::PutRanges(store_, kinds_);
+    allocation::testing::TestAddresses::PutRanges(store_, kinds_);
     past_ = std::make_unique<state::Past>(*store_.engine, resources_);
     hub_ = std::make_unique<watch::Hub>(*past_, resources_, watch::HubOptions());
     follower_ = std::make_unique<state::Follower>(
-        *store_.engine, resources_,
-        std::vector<state::Listener*>{&addresses_.allocations, hub_.get()},
+        *store_.engine, resources_, std::vector<state::Listener*>{&addresses_.ledger, hub_.get()},
         state::FollowerOptions{.shared_store = true}, store_.system_clock, store_.log);
-    sequencer_ = std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions());
-    registry_ = std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_,
-                                                     addresses_.addresses, registry::Gates(),
-                                                     store_.system_clock, base::SeededRandom(1));
+    sequencer_ = std::make_unique<commit::Sequencer>(
+        commit::SequencerParts{*store_.engine, *follower_, resources_, store_.system_clock,
+                               *follower_},
+        commit::SequencerOptions());
+    registry_ = std::make_unique<allocation::testing::TestRegistry>(
+        kinds_, resources_, *sequencer_, addresses_.ledger, store_.system_clock);
     follower_->Start();
     EXPECT_TRUE(follower_->WaitReady(std::chrono::seconds(60)));
     Start();
     Must([this](registry::Done done) {
-      registry_->Create(At("namespaces", "", ""),
-                        codec::Object{{"metadata", codec::Object{{"name", "shop"}}}}, {},
-                        std::move(done));
+      registry_->registry.Create(At("namespaces", "", ""),
+                                 codec::Object{{"metadata", codec::Object{{"name", "shop"}}}}, {},
+                                 std::move(done));
     });
   }
   ~ControllersThreadTest() override {
@@ -53,10 +54,11 @@ class ControllersThreadTest : public ::testing::Test {
 
   void Start() {
     controllers_ =
-        std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
+        std::make_unique<Controllers>(Controllers::Parts{.registry = registry_->registry,
                                                          .follower = *follower_,
                                                          .hub = *hub_,
-                                                         .allocations = addresses_.allocations,
+                                                         .ledger = addresses_.ledger,
+                                                         .allocator = registry_->allocator,
                                                          .clock = store_.system_clock,
                                                          .log = store_.log},
                                       base::SeededRandom(2));
@@ -76,11 +78,12 @@ class ControllersThreadTest : public ::testing::Test {
     EXPECT_TRUE(outcome) << (outcome ? "" : outcome.error().message);
     return outcome ? *std::move(outcome) : Outcome();
   }
-  /// Its uid.
+  /// Creates a Service and returns its uid.
   std::string Make(const std::string& name, const std::string& owner = {},
                    const std::string& uid = {}) {
     const Target target = At("services", "shop", name);
-    codec::Value object = registry::testing::Parse(target.served, "{'spec':{'clusterIP':'None'}}");
+    codec::Value object =
+        allocation::testing::Parse(target.served, "{'spec':{'clusterIP':'None'}}");
     codec::SetAt(object, {"metadata", "namespace"}, "shop");
     codec::SetAt(object, {"metadata", "name"}, name);
     if (!owner.empty()) {
@@ -92,14 +95,14 @@ class ControllersThreadTest : public ::testing::Test {
                                               {"blockOwnerDeletion", true}}});
     }
     const Outcome made = Must([&](registry::Done done) {
-      registry_->Create(target, std::move(object), {}, std::move(done));
+      registry_->registry.Create(target, std::move(object), {}, std::move(done));
     });
     const auto value = registry::Registry::Decode(*target.served.row, *made.written.object);
     return std::string(codec::StringAt(*value, "metadata", "uid"));
   }
   void Delete(const Target& target, Propagation propagation = Propagation::kBackground) {
     Must([&](registry::Done done) {
-      registry_->Delete(target, {.propagation = propagation}, {}, std::move(done));
+      registry_->registry.Delete(target, {.propagation = propagation}, {}, std::move(done));
     });
   }
   size_t Count(std::string_view prefix) const { return follower_->Current()->Count(prefix); }
@@ -110,12 +113,12 @@ class ControllersThreadTest : public ::testing::Test {
   state::testing::TestStore store_;
   const registry::Kinds kinds_;
   const state::Resources resources_ = kinds_.MakeResources();
-  registry::testing::TestAddresses addresses_{kinds_, store_.system_clock};
+  allocation::testing::TestAddresses addresses_{kinds_};
   std::unique_ptr<state::Past> past_;
   std::unique_ptr<watch::Hub> hub_;
   std::unique_ptr<state::Follower> follower_;
   std::unique_ptr<commit::Sequencer> sequencer_;
-  std::unique_ptr<registry::Registry> registry_;
+  std::unique_ptr<allocation::testing::TestRegistry> registry_;
   std::unique_ptr<Controllers> controllers_;
 };
 

@@ -1,8 +1,8 @@
-// What the end of an object turns on: who it is, whom it belongs to, and what it waits for. Read
-// from the picture, mostly without decoding: an object that belongs to nobody and is not being
-// deleted is told by its text.
+// What the deletion of an object depends on: its identity, its owners, and what it waits for. Read
+// from the snapshot, mostly without decoding: the text alone shows that an object has no owners and
+// is not being deleted.
 //
-// Threads: immutable once made; any thread.
+// Immutable once made. Threads: any.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace berth::controllers {
 
 /// One of an object's ownerReferences.
 struct Reference {
-  /// The owner's key. Empty: nothing can be said of it, since its kind is not served or is exempt,
-  /// or it has a namespace and what it is to own has none, or there can be none of that name.
+  /// The owner's key. Empty if nothing is known about the owner: its kind is not served or is
+  /// exempt, or it is namespaced and its dependent is not, or no object can have its name.
   std::string owner = {};
   std::string uid = {};
   bool blocking = false;  // The owner's deletion in the foreground waits for this object.
@@ -29,7 +29,8 @@ struct Reference {
   bool operator==(const Reference&) const = default;
 };
 
-/// What an object that is being deleted wants done about its dependents before it goes.
+/// What an object that is being deleted waits for: the end of its dependents, or the removal of
+/// their references.
 enum class Waits : uint8_t { kNo, kForeground, kOrphan };
 
 struct Facts {
@@ -41,29 +42,31 @@ struct Facts {
   bool operator==(const Facts&) const = default;
 };
 
-/// An owner as one of its dependents sees it.
+/// The state of an owner from the view of one of its dependents.
 enum class OwnerState : uint8_t {
-  kUnknown,   // It may be there or not.
-  kAbsent,    // No such object, or another one of the same name.
-  kSolid,     // There, whether it is being deleted or not.
-  kWaiting,   // Deleted in the foreground: its dependents go first.
-  kOrphaning  // Its dependents are to be let go.
+  kUnknown,   // It may or may not exist.
+  kAbsent,    // It does not exist, or another object has its name.
+  kSolid,     // It exists, whether it is being deleted or not.
+  kWaiting,   // It is deleted in the foreground: its dependents are deleted first.
+  kOrphaning  // Its dependents are to lose their references to it.
 };
 
-/// Valid as long as the object.
+/// Returns the uid of an object of the snapshot.
 std::string UidOf(const state::Object& object);
 
-/// Whether one of the finalizers that speak of dependents may be among its own; the text alone does
-/// not tell for sure.
+/// Returns false if the object certainly has no finalizer about dependents. It looks at the text
+/// without decoding it, so true means only that it may have one.
 bool MayWaitForDependents(const state::Object& object);
 
 class FactReader {
  public:
-  /// All must outlive it. `undecodable`: whether the key holds what the picture cannot show.
+  /// All must outlive it. `undecodable` returns whether the store has an object at the key that
+  /// could not be decoded.
   FactReader(const registry::Kinds& kinds, const state::Resources& resources,
              std::function<bool(std::string_view key)> undecodable);
 
-  /// Nothing: it has no owners and is not being deleted, or its kind is exempt.
+  /// Returns nullopt if the object has no owners and is not being deleted, or if its kind is
+  /// exempt.
   std::optional<Facts> Read(const state::Object& object) const;
 
   OwnerState StateOf(const Reference& reference, const state::Snapshot& snapshot) const;
@@ -77,7 +80,7 @@ class FactReader {
   const registry::Kinds& kinds_;
   const state::Resources& resources_;
   const std::function<bool(std::string_view key)> undecodable_;
-  state::TextMap<registry::Served> owners_;  // By "v1/Service"; kinds that may own something.
+  state::TextMap<registry::Served> owners_;  // By "v1/Service", for kinds that may own objects.
 };
 
 }  // namespace berth::controllers

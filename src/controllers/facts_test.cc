@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "controllers/testing.h"
+#include "controllers/testing/controllers_kit.h"
 
 namespace berth::controllers {
 namespace {
@@ -73,7 +73,7 @@ TEST_F(FactsTest, WhatItWaitsFor) {
     EXPECT_EQ(Read(Service(name))->waits, waits);
     EXPECT_EQ(StateOf(Service(name + "-2")), state);
   }
-  // A finalizer alone is no wish.
+  // A finalizer alone is not a request.
   Make(Service("kept"), {}, {"orphan"});
   EXPECT_EQ(Read(Service("kept")), std::nullopt);
 }
@@ -100,7 +100,7 @@ TEST_F(FactsTest, Owners) {
   for (size_t i = 0; i < std::size(expected); ++i) {
     EXPECT_EQ(StateOf(Service("b"), i), expected[i]) << i;
   }
-  // What cannot be shown may be there.
+  // An object that cannot be decoded may exist.
   undecodable_ = "/registry/services/specs/shop/none";
   EXPECT_EQ(StateOf(Service("b"), 2), OwnerState::kUnknown);
 }
@@ -129,7 +129,8 @@ TEST_F(FactsTest, AcrossScopes) {
   Must(Create(At("namespaces", "", ""), "{'metadata':{'name':'other'}}"));
   const registry::Target elsewhere = At("services", "other", "b");
   Make(elsewhere, {{.name = "a"}});
-  EXPECT_EQ(StateOf(elsewhere), OwnerState::kAbsent);  // It is looked for beside the dependent.
+  EXPECT_EQ(StateOf(elsewhere), OwnerState::kAbsent);  // The owner is looked up in the dependent's
+                                                       // namespace.
   const registry::Target cluster = At("namespaces", "", "owned");
   Make(cluster, {{.name = "a"}, {.name = "shop", .uid = "x", .kind = "Namespace"}});
   EXPECT_EQ(StateOf(cluster, 0), OwnerState::kUnknown);

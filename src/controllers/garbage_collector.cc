@@ -41,7 +41,7 @@ void Unblock(Value& object) {
   }
 }
 
-/// It meets all writes alike, and is told elsewhere.
+/// Returns whether the error concerns all writes. Such errors are reported elsewhere.
 bool IsOfTheStore(Reason reason) {
   return reason == Reason::kTooManyRequests || reason == Reason::kServiceUnavailable ||
          reason == Reason::kTimeout || reason == Reason::kServerTimeout;
@@ -65,7 +65,7 @@ GarbageCollector::GarbageCollector(const Context& context)
 void GarbageCollector::Begin() {
   index_.Clear();
   queue_.Clear();
-  batch_.clear();  // The picture asked for it comes, and finds nothing to do.
+  batch_.clear();  // The snapshot that was requested for it arrives and finds nothing to do.
   again_.clear();
 }
 
@@ -80,15 +80,15 @@ void GarbageCollector::OnObject(const state::ObjectPtr& now, const state::Object
   for (const std::string& key : look_) queue_.Add(key);
 }
 
-bool GarbageCollector::Work(int64_t told) {
+bool GarbageCollector::Work(int64_t reported) {
   if (batch_state_ == Batch::kNone) return TakeBatch();
   if (batch_state_ == Batch::kAsked) return false;
   const state::SnapshotPtr snapshot = context_.follower.Current();
   while (!batch_.empty() && context_.writer.HasRoom()) {
     const std::string key = std::move(batch_.front());
     batch_.pop_front();
-    // The index does not know yet all that the picture shows.
-    if (!LookAt(key, *snapshot, told)) queue_.Add(key);
+    // Examined later if the index does not have everything yet that the snapshot shows.
+    if (!LookAt(key, *snapshot, reported)) queue_.Add(key);
   }
   if (!batch_.empty()) return false;  // An answer makes room.
   batch_state_ = Batch::kNone;
@@ -117,9 +117,9 @@ bool GarbageCollector::TakeBatch() {
   return true;
 }
 
-/// False: it has to be looked at later.
+/// Examines an object. Returns false if it must be examined later.
 bool GarbageCollector::LookAt(const std::string& key, const state::Snapshot& snapshot,
-                              int64_t told) {
+                              int64_t reported) {
   if (under_way_.contains(key)) {
     again_.insert(key);
     return true;
@@ -130,7 +130,7 @@ bool GarbageCollector::LookAt(const std::string& key, const state::Snapshot& sna
     queue_.Forget(key);
     return true;
   }
-  if (facts->waits != Waits::kNo && object->Revision() > told) return false;
+  if (facts->waits != Waits::kNo && object->Revision() > reported) return false;
   const Situation situation = SituationOf(key, *std::move(facts), snapshot);
   CarryOut(Judge(situation), *object, situation.facts);
   return true;
@@ -186,19 +186,23 @@ void GarbageCollector::Edit(const state::Object& object, const Facts& facts, Wri
 registry::Done GarbageCollector::Answer(const state::Object& object) {
   std::string key = object.Key();
   under_way_.insert(key);
-  return [this, key = std::move(key)](const base::Result<registry::Outcome>& outcome) {
+  return [this, key = std::move(key),
+          examined = object.Revision()](const base::Result<registry::Outcome>& outcome) {
     under_way_.erase(key);
-    // Whatever became of the write: it was for an object that may not be the one there is now.
+    // Examined again whatever the outcome, since another object may have the key by now.
     if (again_.erase(key) > 0) queue_.Add(key);
-    if (!outcome) return OnFailure(key, outcome.error());
+    if (!outcome) return OnFailure(key, examined, outcome.error());
     queue_.Forget(key);
   };
 }
 
-void GarbageCollector::OnFailure(const std::string& key, const base::Error& error) {
+void GarbageCollector::OnFailure(const std::string& key, int64_t examined,
+                                 const base::Error& error) {
   if (error.reason == Reason::kNotFound) return queue_.Forget(key);
-  // It has changed since it was looked at.
-  if (error.reason == Reason::kConflict) return queue_.Add(key);
+  // An object that has changed since it was examined is examined again at once. Any other conflict
+  // lasts for a while: a range or a reserved address is in use.
+  const bool changed = state::RevisionOf(context_.follower.Current()->Find(key)) != examined;
+  if (error.reason == Reason::kConflict && changed) return queue_.Add(key);
   const bool first = queue_.Retry(key, context_.clock.Steady());
   if (!first || IsOfTheStore(error.reason)) return;
   context_.log.Warn("cannot do yet what an object's owners or dependents ask for",

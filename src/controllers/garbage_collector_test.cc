@@ -6,7 +6,7 @@
 #include <string>
 
 #include "codec/storage.h"
-#include "controllers/testing.h"
+#include "controllers/testing/controllers_kit.h"
 
 namespace berth::controllers {
 namespace {
@@ -58,7 +58,7 @@ TEST_F(GarbageCollectorTest, AnotherObjectOfTheSameNameIsNotTheOwner) {
   Run();
   EXPECT_EQ(Services(), "a b");
   Delete(Service("a"));
-  Make(Service("a"));  // Before anybody has looked.
+  Make(Service("a"));  // Before the first pass.
   Run();
   EXPECT_EQ(Services(), "a");
 }
@@ -82,7 +82,7 @@ TEST_F(GarbageCollectorTest, WhatNobodyCanLookUpIsNotTakenForAbsent) {
   Advance(seconds(100));
   EXPECT_EQ(Services(), "a b");
   EXPECT_EQ(OwnersOf(Service("b")), "d gone");
-  // But it does not hold up one that waits for it.
+  // But it does not hold up an owner that waits for it.
   Make(Service("owner"));
   Make(Service("c"), {deployment, {.name = "owner", .blocking = true}});
   Delete(Service("owner"), Propagation::kForeground);
@@ -97,7 +97,7 @@ TEST_F(GarbageCollectorTest, AcrossScopes) {
   const Target elsewhere = At("services", "other", "b");
   const Target cluster = At("namespaces", "", "owned");
   const std::string uid = UidOf(At("namespaces", "", "other"));
-  Make(elsewhere, {{.name = "a"}});  // There is no such owner where it is.
+  Make(elsewhere, {{.name = "a"}});  // No such owner exists in its namespace.
   Make(cluster, {{.name = "none", .uid = "x"}});
   Make(Service("c"), {{.name = "other", .uid = uid, .kind = "Namespace"}});
   Run();
@@ -284,29 +284,34 @@ TEST_F(GarbageCollectorTest, WhoHasMissedChangesBeginsAnew) {
 }
 
 TEST_F(GarbageCollectorTest, AnErrorHoldsUpNobodyElseAndIsTriedAgain) {
-  bool refuse = true;
-  registry_->SetAdmit([&refuse](const Target& target, registry::Door, const codec::Value*,
-                                const codec::Value* next) -> std::optional<base::Error> {
-    if (!refuse || next != nullptr || target.name != "b") return std::nullopt;
-    return base::Error{.reason = base::Reason::kForbidden, .message = "not today"};
-  });
-  for (const char* name : {"a", "b", "c"}) Make(Service(name), {{.name = "gone", .uid = "x"}});
-  Run();
-  EXPECT_EQ(Services(), "b");
-  for (int i = 0; i < 20; ++i) Advance(seconds(60));
-  EXPECT_EQ(Services(), "b");
-  refuse = false;
-  Advance(seconds(60));
-  EXPECT_EQ(Services(), "");
+  for (const base::Reason reason : {base::Reason::kForbidden, base::Reason::kConflict}) {
+    bool refuse = true;
+    int refused = 0;
+    SetAdmit([&](const Target& target, const codec::Value*,
+                 const codec::Value* next) -> std::optional<base::Error> {
+      if (!refuse || next != nullptr || target.name != "b") return std::nullopt;
+      ++refused;
+      return base::Error{.reason = reason, .message = "not today"};
+    });
+    for (const char* name : {"a", "b", "c"}) Make(Service(name), {{.name = "gone", .uid = "x"}});
+    Run();
+    EXPECT_EQ(Services(), "b");
+    for (int i = 0; i < 20; ++i) Advance(seconds(60));
+    EXPECT_EQ(Services(), "b");
+    EXPECT_LT(refused, 40);  // It is tried again with pauses in between.
+    refuse = false;
+    Advance(seconds(60));
+    EXPECT_EQ(Services(), "");
+  }
 }
 
 TEST_F(GarbageCollectorTest, WhoIsAdoptedInTimeStays) {
-  // A delete is decided, and before it is carried out somebody gives the object an owner.
+  // A delete is decided, and before it is committed a client gives the object an owner.
   Make(Service("a"));
   Make(Service("b"), {{.name = "gone", .uid = "x"}});
   bool adopted = false;
-  registry_->SetAdmit([&](const Target& target, registry::Door, const codec::Value*,
-                          const codec::Value* next) -> std::optional<base::Error> {
+  SetAdmit([&](const Target& target, const codec::Value*,
+               const codec::Value* next) -> std::optional<base::Error> {
     if (next != nullptr || target.name != "b" || adopted) return std::nullopt;
     adopted = true;
     const state::ObjectPtr now =
@@ -322,24 +327,22 @@ TEST_F(GarbageCollectorTest, WhoIsAdoptedInTimeStays) {
 }
 
 TEST_F(GarbageCollectorTest, WhoTakesAnothersPlaceIsLookedAtToo) {
-  // While an object's references are being written it is replaced by another one of its name, whose
-  // owners are gone as well.
+  // While an object's references are being written, another object replaces it under the same name.
+  // The owners of that one no longer exist either.
   Make(Service("a"));
   Make(Service("b"), {{.name = "a"}, {.name = "gone", .uid = "x"}});
   controllers_.reset();
-  registry_.reset();
+  registry_with_hooks_.reset();
   std::vector<std::function<void()>> second_tries;
   sequencer_ = std::make_unique<commit::Sequencer>(
-      *follower_, commit::SequencerOptions{.run = [&](const std::function<void()>& work) {
-        second_tries.push_back(work);
-      }});
-  registry_ =
-      std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_, addresses_.addresses,
-                                           registry::Gates(), store_.clock, base::SeededRandom(2));
+      commit::SequencerParts{*store_.engine, *follower_, resources_, store_.clock, *follower_},
+      commit::SequencerOptions{
+          .run = [&](const std::function<void()>& work) { second_tries.push_back(work); }});
+  MakeRegistry(2);
   Restart();
   bool replaced = false;
-  registry_->SetAdmit([&](const Target& target, registry::Door, const codec::Value* old,
-                          const codec::Value* next) -> std::optional<base::Error> {
+  SetAdmit([&](const Target& target, const codec::Value* old,
+               const codec::Value* next) -> std::optional<base::Error> {
     if (next == nullptr || target.name != "b" || replaced) return std::nullopt;
     replaced = true;
     codec::Value object = *old;
@@ -350,7 +353,7 @@ TEST_F(GarbageCollectorTest, WhoTakesAnothersPlaceIsLookedAtToo) {
                codec::EncodeStored(object, *target.served.row->kind));
     return std::nullopt;
   });
-  Run();  // The other one is seen, and the write has no answer yet.
+  Run();  // The new object is seen, and the write has no answer yet.
   ASSERT_TRUE(replaced);
   ASSERT_EQ(Services(), "a b");
   ASSERT_EQ(second_tries.size(), 1U);

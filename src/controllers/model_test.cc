@@ -1,4 +1,5 @@
-// Random owners and dependents, deleted in all ways, beside a slow model of what must be left.
+// Random owners and dependents, deleted in all ways, compared with a slow model of what must be
+// left.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,19 +9,19 @@
 #include <vector>
 
 #include "base/random.h"
-#include "controllers/testing.h"
+#include "controllers/testing/controllers_kit.h"
 
 namespace berth::controllers {
 namespace {
 
 using registry::Propagation;
 
-/// Who is there, and whom each names as its owners. A name that is not there is an owner that is
-/// gone.
+/// The existing objects and the owners of each. A name that is not in the graph is an owner that no
+/// longer exists.
 using Graph = std::map<std::string, std::set<std::string>>;
 
-/// Those all of whose owners are gone go, until there are none; the others keep the owners that
-/// are left.
+/// Removes all objects none of whose owners exists, until no such object is left. The others keep
+/// the owners that exist.
 void Collect(Graph& graph) {
   const auto gone = [&graph](const std::string& owner) { return !graph.contains(owner); };
   bool again = true;
@@ -58,7 +59,7 @@ class ModelTest : public testing::ControllersTest {
     return owner;
   }
 
-  /// Up to a dozen objects, with owners among all of them: circles are common.
+  /// Makes up to a dozen objects, with owners among all of them. Circles are common.
   Graph MakeGraph() {
     Graph graph;
     const size_t count = 2 + Draw(10);
@@ -88,7 +89,7 @@ class ModelTest : public testing::ControllersTest {
     Graph graph;
     const state::SnapshotPtr now = follower_->Current();
     for (const char* resource : {"services", "coordination.k8s.io/leases"}) {
-      for (state::Cursor at = now->Seek(resources_.Prefix(Kind(resource).row->resource));
+      for (state::SnapshotIterator at = now->Seek(resources_.Prefix(Kind(resource).row->resource));
            at.Valid(); at.Next()) {
         const std::string name(at.Get()->Name());
         std::set<std::string>& owners = graph[name];
@@ -101,7 +102,7 @@ class ModelTest : public testing::ControllersTest {
     return graph;
   }
 
-  /// Lets go, one after the other, what is deleted and held by a finalizer of somebody else.
+  /// Removes the finalizers of deleted objects, one after the other.
   void ReleaseAll() {
     for (bool again = true; again;) {
       again = false;

@@ -15,7 +15,7 @@ using codec::Value;
 const base::WallTime kBefore = *codec::ParseTime("2026-11-15T04:35:00Z");
 const base::WallTime kNow = *codec::ParseTime("2026-11-15T05:00:00Z");
 
-/// "status reason: message" of a condition, and when.
+/// Returns "status reason: message" of a condition, and its time.
 std::string Condition(const Value& name_space, std::string_view type) {
   std::string out = "none";
   for (const Value& each : codec::ArrayAt(name_space, "status", "conditions")) {
@@ -71,7 +71,7 @@ TEST(NamespaceRemainsTest, SomethingIsLeft) {
             "True | ContentDeletionFailed | Failed to delete all resource types, 2 remaining: "
             "disk full, no" +
                 at);
-  // What has not changed keeps its time.
+  // A condition that has not changed keeps its time.
   EXPECT_TRUE(
       Condition(name_space, "NamespaceDeletionDiscoveryFailure").ends_with("2026-11-15T04:35:00Z"));
   EXPECT_EQ(Describe({.resources = {{"services.", 3}}}),

@@ -14,13 +14,13 @@ namespace {
 using base::Reason;
 using codec::Value;
 
-// Objects that are looked at together: many more than are written at once, so that servers that
-// go through the same ones rarely have the same one in hand.
+// Objects that are examined together. They are many more than are written at once, so that servers
+// that go through the same objects rarely write the same one.
 constexpr size_t kPortion = 8192;
-constexpr size_t kTurn = 128;  // Deletes until another namespace may go on.
-// Going through what is held takes time, so it is not done for every change of it.
+constexpr size_t kTurn = 128;  // Deletes before another namespace gets a turn.
+// A pass over the remaining objects takes time, so it is not done for each change of them.
 constexpr std::chrono::seconds kPassInterval{1};
-constexpr int kIdlePart = 20;  // Times as long as the last one took.
+constexpr int kIdlePart = 20;  // The pause is so many times as long as the last pass took.
 constexpr int kMaxDoublings = 6;
 
 registry::Target NamespaceTarget(const registry::Kinds& kinds, const std::string& name) {
@@ -37,7 +37,7 @@ NamespaceTerminator::NamespaceTerminator(const Context& context, const base::See
       random_(random) {}
 
 void NamespaceTerminator::Begin() {
-  endings_.clear();  // Answers to come find that theirs is no longer current.
+  endings_.clear();  // Later answers find that their ending is no longer current.
   queue_.Clear();
 }
 
@@ -84,7 +84,7 @@ bool NamespaceTerminator::Work() {
 }
 
 void NamespaceTerminator::Continue(const EndingPtr& ending) {
-  if (ending->writes > 0) return;  // Its answer comes here again.
+  if (ending->writes > 0) return;  // Its answer calls this again.
   const state::SnapshotPtr snapshot = context_.follower.Current();
   const registry::Row& row = kinds_.NamespaceRow();
   const state::ObjectPtr object = snapshot->Find(resources_.Key(row.resource, {}, ending->name));
@@ -123,16 +123,17 @@ void NamespaceTerminator::GoThrough(const EndingPtr& ending, const state::Snapsh
   }
 }
 
-/// What is to be deleted of the next so many objects; false: that was all.
+/// Takes those of the next objects that must be deleted. Returns false if there were no more
+/// objects.
 bool NamespaceTerminator::TakePortion(Ending& ending, const state::Snapshot& snapshot) {
   size_t seen = 0;
   for (; ending.row < kinds_.Rows().size(); ++ending.row, ending.from.clear()) {
     const registry::Row& row = kinds_.Rows()[ending.row];
     if (!row.kind->namespaced) continue;
-    state::Cursor at = snapshot.Seek(PrefixOf(ending, row), ending.from);
+    state::SnapshotIterator at = snapshot.Seek(PrefixOf(ending, row), ending.from);
     for (; at.Valid() && seen < kPortion; at.Next(), ++seen) {
-      // What is being deleted needs nothing more, unless it waits for its dependents: as they all
-      // go, it shall not.
+      // An object that is being deleted needs nothing more, unless it waits for its dependents: it
+      // must not wait, since they are all deleted too.
       const state::Object& object = *at.Get();
       if (!registry::MayBeDeleted(object) || MayWaitForDependents(object))
         ending.portion.push_back(at.Get());
@@ -142,7 +143,7 @@ bool NamespaceTerminator::TakePortion(Ending& ending, const state::Snapshot& sna
       break;
     }
   }
-  // Others go through the same ones: an order of one's own keeps out of their way.
+  // Other servers go through the same objects. A random order avoids conflicts with them.
   if (context_.follower.AsksStore()) Shuffle(ending.portion);
   return seen > 0;
 }
@@ -191,8 +192,8 @@ void NamespaceTerminator::Settle(const EndingPtr& ending, const state::Snapshot&
   }
   const bool ours = HasNamespaceFinalizer(name_space);
   const bool others = HasOtherFinalizers(name_space);
-  // Nobody needs to be told of what is over in the next moment. A namespace that has no finalizer
-  // would go with this write, whatever is left in it.
+  // The conditions are not written if the namespace is about to be removed. A namespace without
+  // finalizers would be removed by this write, whatever is left in it.
   if (others || (ours && !remains.Empty())) {
     const auto edit = [remains, at = context_.clock.Now()](Value& value) {
       SetConditions(value, remains, at);
@@ -216,7 +217,8 @@ Remains NamespaceTerminator::LookThrough(const Ending& ending,
   for (const registry::Row& row : kinds_.Rows()) {
     if (!row.kind->namespaced) continue;
     size_t count = 0;
-    for (state::Cursor at = snapshot.Seek(PrefixOf(ending, row)); at.Valid(); at.Next(), ++count) {
+    for (state::SnapshotIterator at = snapshot.Seek(PrefixOf(ending, row)); at.Valid();
+         at.Next(), ++count) {
       const auto value = registry::DecodeWithoutManagedFields(row, *at.Get());
       if (!value) continue;
       for (const Value& finalizer : codec::ArrayAt(*value, "metadata", "finalizers")) {

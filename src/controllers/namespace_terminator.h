@@ -1,12 +1,14 @@
-// Namespaces that are being deleted: what is in one is deleted, in portions and many at once; what
-// has finalizers is waited for, and the namespace's status says so meanwhile; then the namespace is
-// let go. Begun again after a restart where it stood, since all there is to know is in the picture.
+// Namespaces that are being deleted. Their objects are deleted, in portions and many at once. The
+// terminator waits for objects that have finalizers, and the namespace's status says so meanwhile.
+// Then it removes the namespace. After a restart it continues, since everything it needs is in the
+// snapshot.
 //
-// Nothing can be created in such a namespace: every create depends on its state. So once it was
-// seen empty it is empty. Several servers may do this on one store: deletes hold only for the
-// object that was seen (uid), and each server goes through a portion in an order of its own.
+// Nothing can be created in such a namespace, because every create depends on the namespace's
+// state. So a namespace that was seen empty stays empty. Several servers may do this on one store:
+// a delete is valid only for the object that was seen (uid), and each server goes through a portion
+// in its own order.
 //
-// Threads: the controllers' own.
+// Threads: that of the controllers.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +18,9 @@
 #include <vector>
 
 #include "base/random.h"
-#include "controllers/context.h"
+#include "controllers/controller_context.h"
+#include "controllers/controller_feed.h"
 #include "controllers/facts.h"
-#include "controllers/feed.h"
 #include "controllers/namespace_remains.h"
 #include "controllers/work_queue.h"
 
@@ -31,25 +33,25 @@ class NamespaceTerminator final : public Reader {
   void Begin() override;
   void OnObject(const state::ObjectPtr& now, const state::ObjectPtr& before) override;
 
-  /// Does some of what there is to do, as far as there is room for writes. Whether there may be
-  /// more.
+  /// Does some of the work that is due, as far as there is room for writes. Returns whether there
+  /// may be more.
   bool Work();
 
   base::SteadyTime NextDue() const { return queue_.NextDue(); }
 
  private:
-  /// A namespace on its way out.
+  /// A namespace that is being deleted.
   struct Ending {
     std::string name = {};
     std::string uid = {};
-    bool waits = false;  // It has been gone through; what is left goes by itself.
-    // Else: how far that has come.
+    bool waits = false;  // All objects were handled; the rest is deleted without further action.
+    // The position, if not all objects were handled yet.
     size_t row = 0;
     std::string from = {};
     std::vector<state::ObjectPtr> portion = {};
-    size_t deletes = 0;    // Under way,
-    size_t writes = 0;     // and writes of the namespace itself.
-    bool changed = false;  // There is reason to go through it again, but not before `next_pass`.
+    size_t deletes = 0;    // Deletes in progress.
+    size_t writes = 0;     // Writes of the namespace itself in progress.
+    bool changed = false;  // Another pass is needed, but not before `next_pass`.
     base::SteadyTime next_pass = {};
     int failed_passes = 0;                             // In a row.
     std::map<std::string, std::string> failures = {};  // By resource.
@@ -63,13 +65,13 @@ class NamespaceTerminator final : public Reader {
   void Shuffle(std::vector<state::ObjectPtr>& objects);
   bool TakePortion(Ending& ending, const state::Snapshot& snapshot);
   void Remove(const EndingPtr& ending, const state::Object& object);
-  /// Says what is left, or lets the namespace go.
+  /// Sets the conditions that say what is left, or removes the namespace.
   void Settle(const EndingPtr& ending, const state::Snapshot& snapshot,
               const codec::Value& name_space);
   Remains LookThrough(const Ending& ending, const state::Snapshot& snapshot) const;
   bool HasContent(const Ending& ending, const state::Snapshot& snapshot) const;
   void Write(const EndingPtr& ending, registry::Door door, Writer::Edit edit);
-  /// What follows a write of the namespace itself.
+  /// Returns the callback for a write of the namespace itself.
   registry::Done Answer(const EndingPtr& ending);
   bool IsCurrent(const EndingPtr& ending) const;
   std::string PrefixOf(const Ending& ending, const registry::Row& row) const;
@@ -79,7 +81,7 @@ class NamespaceTerminator final : public Reader {
   const state::Resources& resources_;
   base::SeededRandom random_;
   std::map<std::string, EndingPtr, std::less<>> endings_;
-  WorkQueue queue_;  // Their names.
+  WorkQueue queue_;  // Names of the namespaces in endings_.
 };
 
 }  // namespace berth::controllers

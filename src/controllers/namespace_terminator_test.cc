@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "controllers/testing.h"
+#include "controllers/testing/controllers_kit.h"
 
 namespace berth::controllers {
 namespace {
@@ -22,7 +22,7 @@ class NamespaceTerminatorTest : public testing::ControllersTest {
   Target Lease(std::string name) const {
     return At("coordination.k8s.io/leases", "shop", std::move(name));
   }
-  /// The message of one of the namespace's conditions.
+  /// Returns the message of one of the namespace's conditions.
   std::string Condition(std::string_view type) const {
     const codec::Value shop = Get(Shop()).value_or(codec::Object());
     for (const codec::Value& each : codec::ArrayAt(shop, "status", "conditions")) {
@@ -56,7 +56,7 @@ TEST_F(NamespaceTerminatorTest, WhatIsInItGoesFirst) {
   EXPECT_EQ(Names("events", "shop"), "");
   EXPECT_FALSE(Exists(Lease("l")));
   EXPECT_TRUE(Exists(other));
-  // The name is free again, for another one.
+  // The name can be used for a new namespace.
   Make(Shop());
   Make(Service("a"));
   Run();
@@ -81,18 +81,19 @@ TEST_F(NamespaceTerminatorTest, WhatIsHeldIsWaitedForAndNamed) {
             "All content successfully deleted, may be waiting on finalization");
   EXPECT_EQ(codec::StringAt(*Get(Shop()), "status", "phase"), "Terminating");
 
-  // What is said follows what is the case, though not at every moment.
+  // The conditions follow the state, though not at every moment.
   Release(Service("a"));
   Release(Lease("l"));
   Run();
   Advance(seconds(1));
   EXPECT_EQ(Condition("NamespaceContentRemaining"),
             "Some resources are remaining: services. has 1 resource instances");
+  for (int i = 0; i < 3; ++i) Advance(seconds(60));  // What every cluster has is created by then.
   const int64_t before = Revision();
   for (int i = 0; i < 20; ++i) Advance(seconds(60));
   EXPECT_EQ(Revision(), before);
 
-  // The last one is not waited for longer than it is there.
+  // After the last object the namespace is removed at once.
   Release(Service("b"));
   Run();
   EXPECT_FALSE(Exists(Shop()));
@@ -126,7 +127,7 @@ TEST_F(NamespaceTerminatorTest, FinalizersOfOthersAreTheirs) {
   ASSERT_TRUE(Exists(held));
   EXPECT_EQ(codec::Texts(codec::ArrayAt(*Get(held), "spec", "finalizers")),
             std::vector<std::string>{"example.com/spec"});
-  // That we have done our part is said.
+  // The condition says that this server has done its part.
   const codec::Value object = *Get(held);
   const codec::Array& conditions = codec::ArrayAt(object, "status", "conditions");
   ASSERT_EQ(conditions.size(), 5U);
@@ -193,8 +194,8 @@ TEST_F(NamespaceTerminatorTest, WhoHasMissedChangesBeginsAnew) {
 TEST_F(NamespaceTerminatorTest, WhatCannotBeDeletedIsSaidAndTriedAgain) {
   bool refuse = true;
   int refused = 0;
-  registry_->SetAdmit([&](const Target& target, Door, const codec::Value*,
-                          const codec::Value* next) -> std::optional<base::Error> {
+  SetAdmit([&](const Target& target, const codec::Value*,
+               const codec::Value* next) -> std::optional<base::Error> {
     if (!refuse || next != nullptr || target.name != "b") return std::nullopt;
     ++refused;
     return base::Error{.reason = base::Reason::kForbidden, .message = "not today"};
@@ -218,7 +219,7 @@ TEST_F(NamespaceTerminatorTest, ManyWritesAtOnceAndNoMore) {
   for (int i = 0; i < 2000; ++i) Make(Service("s" + std::to_string(i)));
   Run();
   Delete(Shop());
-  // Nothing is answered while the follower stands still.
+  // Nothing is answered while the follower does not run.
   while (controllers_->Pump()) {
   }
   EXPECT_GE(sequencer_->GetStats().waiting, 256U);

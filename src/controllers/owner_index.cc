@@ -6,7 +6,7 @@
 namespace berth::controllers {
 namespace {
 
-/// Objects that a search for a circle looks at.
+/// The most objects that a search for a circle visits.
 constexpr size_t kMaxSearched = 1000;
 
 std::string CountsKey(std::string_view owner, std::string_view uid) {
@@ -36,7 +36,7 @@ void OwnerIndex::Attach(const Node& node) {
 void OwnerIndex::Detach(const Node& node) {
   for (const Reference& reference : node.facts.owners) {
     if (reference.owner.empty()) continue;
-    // Not there any more if another of its references has the same owner.
+    // The entry is gone already if another of its references has the same owner.
     if (const auto found = dependents_.find(reference.owner); found != dependents_.end()) {
       found->second.erase(&node);
       if (found->second.empty()) dependents_.erase(found);
@@ -125,7 +125,7 @@ size_t OwnerIndex::Blocking(std::string_view owner, std::string_view uid) const 
 bool OwnerIndex::WaitsForItself(std::string_view key) const {
   const Node* start = Find(key);
   if (start == nullptr || start->facts.waits != Waits::kForeground) return false;
-  // Upwards, because an object has few owners and may have many dependents.
+  // Searches upwards, because an object has few owners and may have many dependents.
   Nodes seen;
   std::vector<const Node*> open = {start};
   while (!open.empty()) {

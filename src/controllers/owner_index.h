@@ -1,9 +1,9 @@
-// Who belongs to whom: the objects that have owners, by owner, and those that wait for their
-// dependents. Told of every change, it says which objects should be looked at because of it.
+// The objects that have owners, by owner, and the objects that wait for their dependents. The index
+// is notified of every change and returns which objects should be examined because of it.
 //
-// Only objects with owners, or that wait, take memory.
+// Only objects that have owners or that wait take memory.
 //
-// Threads: used by one at a time. Errors: none.
+// Threads: one at a time. Errors: none.
 #pragma once
 
 #include <absl/container/flat_hash_set.h>
@@ -22,23 +22,23 @@ namespace berth::controllers {
 
 class OwnerIndex {
  public:
-  /// Keys of objects; some may come twice.
+  /// Keys of objects. A key may occur twice.
   using Keys = std::vector<std::string>;
 
-  /// The object is there, with these facts; nothing: with none that matter. Adds to `look` what may
-  /// have to be dealt with.
+  /// Sets the facts of an existing object, or nullopt if it has none that matter. Adds to `look`
+  /// the objects that should be examined.
   void Set(std::string_view key, std::optional<Facts> facts, Keys& look);
-  /// It is gone.
+  /// Removes an object that no longer exists.
   void Remove(std::string_view key, Keys& look);
   void Clear();
 
   size_t Dependents(std::string_view owner, std::string_view uid) const;
-  /// References that block, counted.
+  /// Returns the number of references that block.
   size_t Blocking(std::string_view owner, std::string_view uid) const;
 
-  /// Whether the object is deleted in the foreground and stands, through owners that are so too,
-  /// in its own way. A search that gets long is taken for one that finds something: that costs the
-  /// order in which objects go, not that they go.
+  /// Returns whether the object is deleted in the foreground and blocks itself, through owners that
+  /// are deleted in the foreground too. A search that gets long counts as found. That only changes
+  /// the order of deletions, not whether they happen.
   bool WaitsForItself(std::string_view key) const;
 
   size_t Size() const { return nodes_.size(); }
@@ -59,14 +59,14 @@ class OwnerIndex {
   void Attach(const Node& node);
   void Detach(const Node& node);
   void LookAtDependents(std::string_view owner, Keys& look) const;
-  /// Those that need not wait any longer for what the references were of.
+  /// Adds the owners of the references that need not wait any longer.
   void LookAtFreed(const std::vector<Reference>& references, Keys& look) const;
   const Node* WaitingOwner(const Reference& reference) const;
   Counts CountsOf(std::string_view owner, std::string_view uid) const;
 
   state::TextMap<std::unique_ptr<Node>> nodes_;
-  state::TextMap<Nodes> dependents_;  // By owner's key, whatever the uid.
-  state::TextMap<Counts> counts_;     // By owner's key and uid.
+  state::TextMap<Nodes> dependents_;  // By the owner's key, for all uids.
+  state::TextMap<Counts> counts_;     // By the owner's key and uid.
 };
 
 }  // namespace berth::controllers

@@ -9,15 +9,15 @@
 namespace berth::controllers {
 namespace {
 
-/// Objects are called by letters; the uid of "a" is "A".
-class OwnerIndexTest : public testing::Test {
+/// Objects have letters for names. The uid of "a" is "A".
+class OwnerIndexTest : public ::testing::Test {
  protected:
   static std::string Upper(std::string_view key) {
     std::string uid(key);
     std::ranges::transform(uid, uid.begin(), [](char c) { return static_cast<char>(c - 32); });
     return uid;
   }
-  /// An owner that is blocked has a '!' behind it.
+  /// An owner that is blocked has a '!' after it.
   static Facts Of(std::string_view key, const std::vector<std::string>& owners,
                   Waits waits = Waits::kNo) {
     Facts facts{.uid = Upper(key), .deleted = waits != Waits::kNo, .waits = waits};
@@ -27,7 +27,7 @@ class OwnerIndexTest : public testing::Test {
     }
     return facts;
   }
-  /// What is to be looked at because of it, sorted, each once.
+  /// Returns what should be examined because of the change, sorted, each once.
   std::string Set(std::string_view key, const std::vector<std::string>& owners,
                   Waits waits = Waits::kNo) {
     return Set(key, Of(key, owners, waits));
@@ -117,7 +117,7 @@ TEST_F(OwnerIndexTest, AnotherUidIsAnotherOwner) {
   Set("b", facts);
   EXPECT_EQ(index_.Dependents("a", "A"), 0U);
   EXPECT_EQ(index_.Dependents("a", "old"), 1U);
-  EXPECT_EQ(Set("a", {}, Waits::kForeground), "ab");  // It may be looked at in vain.
+  EXPECT_EQ(Set("a", {}, Waits::kForeground), "ab");  // It may be examined in vain.
   EXPECT_EQ(Remove("b"), "");
 }
 
@@ -147,7 +147,7 @@ TEST_F(OwnerIndexTest, Circles) {
   Set("b", {"c!"}, foreground);
   Set("c", {"d!"}, foreground);
   Set("d", {"x", "b!"});
-  EXPECT_FALSE(index_.WaitsForItself("b"));  // D is not going.
+  EXPECT_FALSE(index_.WaitsForItself("b"));  // D is not being deleted.
   Set("d", {"x", "b!"}, Waits::kOrphan);
   EXPECT_FALSE(index_.WaitsForItself("b"));
   Set("d", {"x", "b!"}, foreground);
@@ -169,7 +169,7 @@ TEST_F(OwnerIndexTest, ALongSearchEnds) {
                look);
   }
   EXPECT_FALSE(index_.WaitsForItself(name(500)));
-  EXPECT_TRUE(index_.WaitsForItself(name(2000)));  // Taken for a circle.
+  EXPECT_TRUE(index_.WaitsForItself(name(2000)));  // A long search counts as a circle.
 }
 
 TEST_F(OwnerIndexTest, Clear) {

@@ -18,7 +18,7 @@ Verdict DropOwners(std::vector<std::string> uids) {
   return {.kind = Kind::kDropOwners, .owners = std::move(uids)};
 }
 
-/// An object that waits until its dependents are dealt with.
+/// Judges an object that waits for its dependents.
 Verdict JudgeWaiting(const Situation& situation) {
   const bool orphan = situation.facts.waits == Waits::kOrphan;
   if ((orphan ? situation.dependents : situation.blocking) == 0) return {.kind = Kind::kFinish};
@@ -30,7 +30,8 @@ Verdict JudgeWaiting(const Situation& situation) {
 
 Verdict Judge(const Situation& situation) {
   const Facts& facts = situation.facts;
-  // Before anything else, also for what is going itself: their owner waits for nothing but this.
+  // This comes first, even for an object that is being deleted, because its owner waits for this
+  // alone.
   if (Verdict let_go = DropOwners(UidsOf(situation, OwnerState::kOrphaning));
       let_go.kind != Kind::kNothing) {
     return let_go;
@@ -39,8 +40,8 @@ Verdict Judge(const Situation& situation) {
   if (facts.deleted || facts.owners.empty()) return {};
 
   const std::vector<std::string> waiting = UidsOf(situation, OwnerState::kWaiting);
-  // An owner nobody can look up may be there: the object stays as it is. But one that waits for it
-  // must not do so for ever.
+  // An owner that cannot be looked up may exist, so the object stays. But an owner that waits for
+  // the object must not wait for ever.
   if (!UidsOf(situation, OwnerState::kUnknown).empty()) return DropOwners(waiting);
   if (!UidsOf(situation, OwnerState::kSolid).empty()) {
     std::vector<std::string> gone = UidsOf(situation, OwnerState::kAbsent);

@@ -1,5 +1,5 @@
-// What is to be done about an object, given its owners and its dependents: the rules of garbage
-// collection. Pure.
+// What to do about an object, given its owners and its dependents: the rules of garbage collection.
+// Pure.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,28 @@
 
 namespace berth::controllers {
 
-/// An object, and all that its fate depends on.
+/// An object, and everything that its verdict depends on.
 struct Situation {
   Facts facts = {};
-  std::vector<OwnerState> owners = {};  // As facts.owners.
-  size_t dependents = 0;                // That name it with its uid,
-  size_t blocking = 0;                  // and of these references those that block.
-  /// Its going waits for itself, round a circle of objects that are all deleted in the foreground.
+  std::vector<OwnerState> owners = {};  // In the order of facts.owners.
+  size_t dependents = 0;                // References to the object, with its uid.
+  size_t blocking = 0;                  // Those of them that block.
+  /// It waits for itself, in a circle of objects that are all deleted in the foreground.
   bool in_circle = false;
 };
 
 struct Verdict {
   enum class Kind : uint8_t {
     kNothing,
-    kDelete,  // As it was asked for before, else in the background.
+    kDelete,  // With the propagation that was asked for before, or else in the background.
     kDeleteForeground,
-    kDropOwners,  // The references to `owners` go.
-    kUnblock,     // None of its references blocks any longer.
-    kFinish,      // The finalizer that speaks of its dependents goes.
+    kDropOwners,  // Remove the references to `owners`.
+    kUnblock,     // Make none of its references block any longer.
+    kFinish,      // Remove the finalizer about its dependents.
   };
 
   Kind kind = Kind::kNothing;
-  std::vector<std::string> owners = {};  // Their uids.
+  std::vector<std::string> owners = {};  // Uids of owners.
 
   bool operator==(const Verdict&) const = default;
 };

@@ -15,7 +15,7 @@ struct Row {
   /// One letter per owner: u(nknown), a(bsent), s(olid), w(aiting), o(rphaning).
   std::string owners;
   Kind expected = Kind::kNothing;
-  std::string dropped = {};  // The places of the owners.
+  std::string dropped = {};  // Positions of the owners.
   bool deleted = false;
   Waits waits = Waits::kNo;
   size_t dependents = 0;
@@ -23,7 +23,7 @@ struct Row {
   bool in_circle = false;
 };
 
-class VerdictTest : public testing::TestWithParam<Row> {};
+class VerdictTest : public ::testing::TestWithParam<Row> {};
 
 TEST_P(VerdictTest, IsUpstreams) {
   const Row& row = GetParam();
@@ -44,20 +44,20 @@ TEST_P(VerdictTest, IsUpstreams) {
 
 INSTANTIATE_TEST_SUITE_P(
     Background, VerdictTest,
-    testing::Values(Row{"nobody's", "", Kind::kNothing}, Row{"owned", "s", Kind::kNothing},
-                    Row{"owner gone", "a", Kind::kDelete}, Row{"all gone", "aa", Kind::kDelete},
-                    Row{"one left", "asa", Kind::kDropOwners, "02"},
-                    Row{"one left, first", "sa", Kind::kDropOwners, "1"},
-                    Row{"going already", "a", Kind::kNothing, "", true},
-                    Row{"its dependents do not matter", "a", Kind::kDelete, "", false, Waits::kNo,
-                        3, 3},
-                    Row{"one nobody can look up", "u", Kind::kNothing},
-                    Row{"one nobody can look up, one gone", "ua", Kind::kNothing},
-                    Row{"one nobody can look up, one solid, one gone", "usa", Kind::kNothing}));
+    ::testing::Values(Row{"nobody's", "", Kind::kNothing}, Row{"owned", "s", Kind::kNothing},
+                      Row{"owner gone", "a", Kind::kDelete}, Row{"all gone", "aa", Kind::kDelete},
+                      Row{"one left", "asa", Kind::kDropOwners, "02"},
+                      Row{"one left, first", "sa", Kind::kDropOwners, "1"},
+                      Row{"going already", "a", Kind::kNothing, "", true},
+                      Row{"its dependents do not matter", "a", Kind::kDelete, "", false, Waits::kNo,
+                          3, 3},
+                      Row{"one nobody can look up", "u", Kind::kNothing},
+                      Row{"one nobody can look up, one gone", "ua", Kind::kNothing},
+                      Row{"one nobody can look up, one solid, one gone", "usa", Kind::kNothing}));
 
 INSTANTIATE_TEST_SUITE_P(
     Foreground, VerdictTest,
-    testing::Values(
+    ::testing::Values(
         Row{"owner waits", "w", Kind::kDelete},
         Row{"owner waits, has dependents", "w", Kind::kDeleteForeground, "", false, Waits::kNo, 1},
         Row{"one waits, one gone", "wa", Kind::kDelete},
@@ -75,14 +75,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Orphan, VerdictTest,
-    testing::Values(Row{"let go", "o", Kind::kDropOwners, "0"},
-                    Row{"let go by one, the other gone", "ao", Kind::kDropOwners, "1"},
-                    Row{"let go though the other is unknown", "ou", Kind::kDropOwners, "0"},
-                    Row{"let go though it is going", "o", Kind::kDropOwners, "0", true},
-                    Row{"let go though it waits", "o", Kind::kDropOwners, "0", true,
-                        Waits::kForeground, 1, 1},
-                    Row{"has let all go", "", Kind::kFinish, "", true, Waits::kOrphan},
-                    Row{"has dependents", "s", Kind::kNothing, "", true, Waits::kOrphan, 1, 0}));
+    ::testing::Values(Row{"let go", "o", Kind::kDropOwners, "0"},
+                      Row{"let go by one, the other gone", "ao", Kind::kDropOwners, "1"},
+                      Row{"let go though the other is unknown", "ou", Kind::kDropOwners, "0"},
+                      Row{"let go though it is going", "o", Kind::kDropOwners, "0", true},
+                      Row{"let go though it waits", "o", Kind::kDropOwners, "0", true,
+                          Waits::kForeground, 1, 1},
+                      Row{"has let all go", "", Kind::kFinish, "", true, Waits::kOrphan},
+                      Row{"has dependents", "s", Kind::kNothing, "", true, Waits::kOrphan, 1, 0}));
 
 }  // namespace
 }  // namespace berth::controllers

@@ -6,7 +6,7 @@
 namespace berth::controllers {
 namespace {
 
-/// The longest a wait is: what never comes need not be counted in nanoseconds.
+/// The longest single wait, so that a time that never comes does not overflow.
 constexpr std::chrono::hours kLongest{1};
 
 }  // namespace

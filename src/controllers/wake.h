@@ -1,8 +1,7 @@
-// What a thread that does its work when there is some sleeps on, and what others have for it: calls
-// that are made on that thread.
+// What a worker thread sleeps on, and a queue of calls that other threads post to it.
 //
-// Threads: any may raise and post; one waits and runs. Shared by all, so that who posts late finds
-// it still there.
+// Threads: any thread may raise and post; one waits and runs. It is shared by all of them, so that
+// it still exists when a thread posts late.
 #pragma once
 
 #include <functional>
@@ -16,14 +15,15 @@ namespace berth::controllers {
 
 class Wake {
  public:
-  /// The next WaitUntil, or the one under way, ends.
+  /// Ends the next WaitUntil, or the one in progress.
   void Raise() EXCLUDES(mutex_);
-  /// Also raises it. What is never run is dropped with the last owner.
+  /// Posts a call and raises. A call that never runs is dropped with the last owner.
   void Post(std::function<void()> call) EXCLUDES(mutex_);
 
-  /// Makes the calls that were posted; whether there were any.
+  /// Runs the posted calls. Returns whether there were any.
   bool RunPosted() EXCLUDES(mutex_);
-  /// Until it is raised, or about that time; at once if it was raised since the last wait.
+  /// Waits until it is raised, or until about that time. Returns at once if it was raised since the
+  /// last wait.
   void WaitUntil(base::SteadyTime at, const base::Clock& clock) EXCLUDES(mutex_);
 
  private:

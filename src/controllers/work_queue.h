@@ -1,7 +1,7 @@
-// What is to be looked at, each thing once however often it was asked for, in the order of asking;
-// and what is to be tried again later, later each time.
+// Keys to be examined, each once however often it was added, in the order of adding; and keys to be
+// tried again later, with growing delays.
 //
-// Threads: used by one at a time. Errors: none.
+// Threads: one at a time. Errors: none.
 #pragma once
 
 #include <cstddef>
@@ -21,29 +21,29 @@ class WorkQueue {
   static constexpr std::chrono::milliseconds kFirstRetry{100};
   static constexpr std::chrono::seconds kLastRetry{60};
 
-  /// Behind all others, if it does not wait there already.
+  /// Adds the key at the end, if it is not in the queue yet.
   void Add(std::string_view key);
-  /// As Add, not before that time; with the earlier one if it waits for another.
+  /// Adds the key at that time. If it is already due at another time, the earlier one counts.
   void AddAt(std::string_view key, base::SteadyTime at);
-  /// It has failed: as AddAt, at a time that lies twice as far away as the one before. Whether this
-  /// is the first time since the key was forgotten.
+  /// Adds a key that has failed, as AddAt, after twice the delay of the time before. Returns
+  /// whether this is its first failure since it was forgotten.
   bool Retry(std::string_view key, base::SteadyTime now);
-  /// It has not failed, or is no more: the next Retry is the first again.
+  /// Forgets the failures of a key that has succeeded or no longer exists.
   void Forget(std::string_view key);
   void Clear();
 
-  /// The next one whose time has come.
+  /// Takes the next key that is due.
   std::optional<std::string> Take(base::SteadyTime now);
 
   bool Ready(base::SteadyTime now) const { return !ready_.empty() || NextDue() <= now; }
-  /// When the first of those that are not ready will be; max: never.
+  /// Returns when the first of the later keys is due, or max if no key waits.
   base::SteadyTime NextDue() const;
 
  private:
   std::deque<std::string> ready_;
-  state::TextSet waiting_;  // Those in ready_.
+  state::TextSet waiting_;  // Keys in ready_.
   std::multimap<base::SteadyTime, std::string> later_;
-  state::TextMap<base::SteadyTime> due_;  // Those in later_.
+  state::TextMap<base::SteadyTime> due_;  // Keys in later_.
   state::TextMap<int> failures_;
 };
 

@@ -12,7 +12,7 @@ using base::SteadyTime;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const SteadyTime kNow = SteadyTime(seconds(1000));
+const SteadyTime kSteadyNow = SteadyTime(seconds(1000));
 
 std::string TakeAll(WorkQueue& queue, SteadyTime now) {
   std::string keys;
@@ -23,34 +23,34 @@ std::string TakeAll(WorkQueue& queue, SteadyTime now) {
 TEST(WorkQueueTest, EachOnceInOrder) {
   WorkQueue queue;
   for (const char* key : {"b", "a", "b", "c", "a"}) queue.Add(key);
-  EXPECT_EQ(TakeAll(queue, kNow), "b a c ");
+  EXPECT_EQ(TakeAll(queue, kSteadyNow), "b a c ");
   queue.Add("b");
-  EXPECT_EQ(TakeAll(queue, kNow), "b ");
+  EXPECT_EQ(TakeAll(queue, kSteadyNow), "b ");
 }
 
 TEST(WorkQueueTest, LaterMeansLater) {
   WorkQueue queue;
-  queue.AddAt("late", kNow + seconds(2));
-  queue.AddAt("soon", kNow + seconds(1));
-  queue.AddAt("late", kNow + seconds(5));  // It waits for the earlier time already.
-  EXPECT_EQ(TakeAll(queue, kNow), "");
-  EXPECT_EQ(queue.NextDue(), kNow + seconds(1));
-  queue.AddAt("soon", kNow + milliseconds(500));
-  EXPECT_EQ(queue.NextDue(), kNow + milliseconds(500));
-  EXPECT_EQ(TakeAll(queue, kNow + seconds(2)), "soon late ");
+  queue.AddAt("late", kSteadyNow + seconds(2));
+  queue.AddAt("soon", kSteadyNow + seconds(1));
+  queue.AddAt("late", kSteadyNow + seconds(5));  // It already waits for the earlier time.
+  EXPECT_EQ(TakeAll(queue, kSteadyNow), "");
+  EXPECT_EQ(queue.NextDue(), kSteadyNow + seconds(1));
+  queue.AddAt("soon", kSteadyNow + milliseconds(500));
+  EXPECT_EQ(queue.NextDue(), kSteadyNow + milliseconds(500));
+  EXPECT_EQ(TakeAll(queue, kSteadyNow + seconds(2)), "soon late ");
   EXPECT_EQ(queue.NextDue(), SteadyTime::max());
 }
 
 TEST(WorkQueueTest, WhatIsReadyAndDueComesOnce) {
   WorkQueue queue;
   queue.Add("a");
-  queue.AddAt("a", kNow);
-  EXPECT_EQ(TakeAll(queue, kNow), "a ");
+  queue.AddAt("a", kSteadyNow);
+  EXPECT_EQ(TakeAll(queue, kSteadyNow), "a ");
 }
 
 TEST(WorkQueueTest, RetriesLieFurtherAndFurtherApart) {
   WorkQueue queue;
-  SteadyTime now = kNow;
+  SteadyTime now = kSteadyNow;
   for (int i = 0; i < 100; ++i) {
     EXPECT_EQ(queue.Retry("a", now), i == 0);
     const auto wait = queue.NextDue() - now;
@@ -71,10 +71,10 @@ TEST(WorkQueueTest, RetriesLieFurtherAndFurtherApart) {
 TEST(WorkQueueTest, Clear) {
   WorkQueue queue;
   queue.Add("a");
-  queue.Retry("b", kNow);
+  queue.Retry("b", kSteadyNow);
   queue.Clear();
-  EXPECT_EQ(TakeAll(queue, kNow + seconds(100)), "");
-  EXPECT_TRUE(queue.Retry("b", kNow));
+  EXPECT_EQ(TakeAll(queue, kSteadyNow + seconds(100)), "");
+  EXPECT_TRUE(queue.Retry("b", kSteadyNow));
 }
 
 }  // namespace

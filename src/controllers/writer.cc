@@ -4,16 +4,10 @@
 #include <utility>
 
 #include "codec/read.h"
-#include "registry/errors.h"
+#include "registry/kind_rows.h"
+#include "registry/object_errors.h"
 
 namespace berth::controllers {
-namespace {
-
-/// As whom the server writes for itself.
-constexpr const char* kManager = "berth";
-
-}  // namespace
-
 Writer::Writer(registry::Registry& registry, WakePtr wake, size_t max)
     : registry_(registry), wake_(std::move(wake)), max_(max) {}
 
@@ -28,7 +22,7 @@ registry::Done Writer::Answer(registry::Done done) {
 }
 
 void Writer::Create(registry::Target target, codec::Value object, registry::Done done) {
-  registry_.Create(std::move(target), std::move(object), {.manager = kManager},
+  registry_.Create(std::move(target), std::move(object), {.manager = registry::kOwnManager},
                    Answer(std::move(done)));
 }
 
@@ -48,7 +42,7 @@ void Writer::Update(registry::Target target, registry::Door door, std::string ui
     return out;
   };
   registry_.Update(std::move(target), {.door = door, .way = registry::Way::kPatch}, std::move(next),
-                   {.manager = kManager}, Answer(std::move(done)));
+                   {.manager = registry::kOwnManager}, Answer(std::move(done)));
 }
 
 }  // namespace berth::controllers

@@ -1,7 +1,7 @@
-// The controllers' own writes: so many at once and no more, so that those of clients find room
-// beside them. The answers are handed out on the controllers' thread.
+// The writes of the controllers: a limited number at once, so that there is room for those of
+// clients. Answers are delivered on the controllers' thread.
 //
-// Threads: used by one, the one that runs what is posted to the Wake.
+// Threads: one, which also runs the calls posted to the Wake.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ class Writer {
   /// `registry` must outlive the last answer.
   Writer(registry::Registry& registry, WakePtr wake, size_t max);
 
-  /// One more may begin.
+  /// Returns whether another write may begin.
   bool HasRoom() const { return under_way_ < max_; }
   size_t UnderWay() const { return under_way_; }
 
   void Create(registry::Target target, codec::Value object, registry::Done done);
   void Delete(registry::Target target, registry::DeleteOptions remove, registry::Done done);
-  /// Of an object that is there, and has that uid.
+  /// Updates an existing object that has this uid.
   using Edit = std::function<void(codec::Value& object)>;
   void Update(registry::Target target, registry::Door door, std::string uid, Edit edit,
               registry::Done done);
 
  private:
-  /// Takes a place, and gives it back on the controllers' thread.
+  /// Counts a write, until its answer is delivered on the controllers' thread.
   registry::Done Answer(registry::Done done);
 
   registry::Registry& registry_;

@@ -1,5 +1,5 @@
-// What the controllers do about ranges: their status, the end of ServiceCIDRs, fences that somebody
-// left closed, and this server among the replicas.
+// What the controllers do about ranges: their status, the end of ServiceCIDRs, fences that were
+// left closed, and the registration of this server.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,11 @@
 #include <chrono>
 #include <string>
 
-#include "controllers/testing.h"
-#include "registry/allocation_forms.h"
-#include "registry/fences.h"
+#include "allocation/allocation_forms.h"
+#include "allocation/fences.h"
+#include "allocation/ledger/ledger_view.h"
+#include "controllers/range_status_keeper.h"
+#include "controllers/testing/controllers_kit.h"
 
 namespace berth::controllers {
 namespace {
@@ -32,10 +34,10 @@ class RangeControllersTest : public testing::ControllersTest {
   int64_t Used(const std::string& range) const {
     return codec::IntAt(*Get(Range(range)), "status", "used");
   }
-  /// As if the store had been switched.
-  void NoteForm(commit::AllocationForm form) {
-    store_.Put(registry::kFormKey,
-               codec::EncodeStored(registry::FormObject({.form = form}, store_.clock.Now()),
+  /// Puts the note as if the store had been switched.
+  void NoteForm(allocation::AllocationForm form) {
+    store_.Put(allocation::kFormKey,
+               codec::EncodeStored(allocation::FormObject({.form = form}, store_.clock.Now()),
                                    api::kRangeFenceKind));
     PumpAll();
   }
@@ -51,26 +53,75 @@ class RangeControllersTest : public testing::ControllersTest {
 
 TEST_F(RangeControllersTest, StatusFollowsAtMostOnceASecond) {
   Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
-  Run();
-  const codec::Value fresh = *Get(Range("a"));
-  EXPECT_EQ(codec::StringAt(fresh, "status", "total"), "14");
-  EXPECT_EQ(codec::IntAt(fresh, "status", "free"), 14);
-  EXPECT_EQ(Condition(fresh, "Ready"), "True Ready");
-  EXPECT_EQ(codec::StringAt(fresh, "status", "bands", "dynamic", "last"), "10.50.0.14");
-
-  Must(Update(Range("a"), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/27'}}"));
   Serve("one", "10.50.0.3");
   Run();
   EXPECT_EQ(Used("a"), 0) << "not yet";
-  EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "14");
   Serve("two", "10.50.0.4");
   Advance(seconds(1));
   EXPECT_EQ(Used("a"), 2);
-  EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "30");
   const int64_t before = Revision();
   Advance(seconds(1));
   Advance(seconds(1));
   EXPECT_EQ(Revision(), before) << "nothing has changed, nothing is written";
+}
+
+TEST_F(RangeControllersTest, NothingIsLeftToWriteOfARangeThatWasChanged) {
+  const registry::Target ports = At("allocation.berth.io/nodeportranges", "", "web");
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Must(Create(ports, "{'metadata':{'name':'web'},'spec':{'range':'80-90'}}"));
+  Serve("one", "10.50.0.3");
+  for (int i = 0; i < 3; ++i) Advance(seconds(1));
+  EXPECT_EQ(Used("a"), 1);
+  const auto stays = [this](const base::Result<registry::Outcome>& changed) {
+    Must(changed);
+    const int64_t before = Revision();
+    for (int i = 0; i < 3; ++i) Advance(seconds(1));
+    EXPECT_EQ(Revision(), before);
+  };
+  for (const char* spec : {"'range':'10.50.0.0/24'", "'range':'10.50.0.0/27'",
+                           "'range':'10.50.0.0/27','disabled':true", "'range':'10.50.0.0/27'",
+                           "'range':'10.50.0.0/27','excluded':['10.50.0.16/28']"}) {
+    stays(Update(Range("a"), std::string("{'metadata':{'name':'a'},'spec':{") + spec + "}}"));
+  }
+  stays(Create(Range(), "{'metadata':{'name':'b'},'spec':{'range':'10.51.0.0/28'}}"));
+  stays(Update(ports, "{'metadata':{'name':'web'},'spec':{'range':'80-99'}}"));
+}
+
+/// A count of the old range must not overwrite the status that the change has written.
+TEST_F(RangeControllersTest, AChangeOvertakesCountsOfTheRangeAsItWas) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  Advance(seconds(2));
+  Serve("one", "10.50.0.3");
+  store_.clock.Advance(seconds(1));
+  bool changed = false;
+  registry_->Update(
+      Range("a"), {},
+      Always(ParseFor(Range("a"), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/24'}}")), {},
+      [&changed](const base::Result<registry::Outcome>& outcome) { changed = !!outcome; });
+  while (controllers_->Pump()) {
+  }
+  ASSERT_FALSE(changed) << "the controllers have seen the range as it was";
+  Run();
+  EXPECT_TRUE(changed);
+  const codec::Value range = *Get(Range("a"));
+  EXPECT_EQ(codec::StringAt(range, "status", "total"), "254");
+  EXPECT_EQ(codec::IntAt(range, "status", "observedGeneration"), 2);
+  EXPECT_EQ(Used("a"), 1);
+}
+
+/// Counts of the old ranges are not written to the changed ranges.
+TEST_F(RangeControllersTest, CountsAreThoseOfThePictureOrNobodys) {
+  Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
+  const auto count = [this] {
+    return *allocation::LedgerView(addresses_.ledger).RangeNamed(alloc::PoolId::kIpv4, "a");
+  };
+  const auto before = count();
+  EXPECT_TRUE(AreCountsOf(*follower_->Current(), before));
+  Serve("one", "10.50.0.3");
+  EXPECT_TRUE(AreCountsOf(*follower_->Current(), before)) << "traffic changes no range";
+  Must(Update(Range("a"), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/24'}}"));
+  EXPECT_FALSE(AreCountsOf(*follower_->Current(), before));
+  EXPECT_TRUE(AreCountsOf(*follower_->Current(), count()));
 }
 
 TEST_F(RangeControllersTest, LabelsDoNotKeepTheStatusWaiting) {
@@ -107,11 +158,11 @@ TEST_F(RangeControllersTest, AStatusByHandDoesNotStay) {
 TEST_F(RangeControllersTest, ACloseThatMayBeRefusedIsNoneOfTheStatus) {
   Must(Create(Range(), "{'metadata':{'name':'a'},'spec':{'range':'10.50.0.0/28'}}"));
   Advance(seconds(2));
-  const registry::Row& fences = *registry::RecordRowsOf(kinds_).fences;
-  registry::ClosedFence closed{.operation = "x", .since = store_.clock.Now()};
+  const registry::Row& fences = *allocation::RecordRowsOf(kinds_).fences;
+  allocation::ClosedFence closed{.operation = "x", .since = store_.clock.Now()};
   closed.objects["/registry/allocation.berth.io/ipranges/a"] =
       R"({"metadata":{"name":"a"},"spec":{"range":"10.50.0.0/30"}})";
-  const auto put = registry::FencePut(fences, alloc::PoolId::kIpv4, &closed, store_.clock.Now());
+  const auto put = allocation::FencePut(fences, alloc::PoolId::kIpv4, &closed, store_.clock.Now());
   store_.Put(put.key, put.stored);
   Advance(seconds(2));
   EXPECT_EQ(codec::StringAt(*Get(Range("a")), "status", "total"), "14");
@@ -123,11 +174,12 @@ TEST_F(RangeControllersTest, WhatBitmapsHaveNoRoomForIsNotInForce) {
   Must(Create(At("allocation.berth.io/nodeportranges", "", ""),
               "{'metadata':{'name':'web'},'spec':{'range':'80-90'}}"));
   Serve("one", "10.97.0.3");
-  Advance(seconds(2));
+  Run();
+  Advance(seconds(1));
   EXPECT_EQ(Condition(*Get(Range("more")), "Ready"), "True Ready");
   EXPECT_EQ(Used("more"), 1);
 
-  NoteForm(commit::AllocationForm::kBitmaps);
+  NoteForm(allocation::AllocationForm::kBitmaps);
   Advance(seconds(1));
   const codec::Value range = *Get(Range("more"));
   EXPECT_EQ(Condition(range, "Ready"), "False NotInForce");
@@ -145,7 +197,7 @@ TEST_F(RangeControllersTest, WhatBitmapsHaveNoRoomForIsNotInForce) {
   Advance(seconds(1));
   EXPECT_EQ(Revision(), before) << "nothing has changed, nothing is written";
 
-  NoteForm(commit::AllocationForm::kRecords);
+  NoteForm(allocation::AllocationForm::kRecords);
   Advance(seconds(1));
   EXPECT_EQ(Condition(*Get(Range("more")), "Ready"), "True Ready");
   EXPECT_EQ(Condition(*Get(ports), "Ready"), "True Ready");
@@ -218,9 +270,7 @@ TEST_F(RangeControllersTest, ADeletedServiceCidrGoesAsSoonAsNothingDependsOnIt) 
 TEST_F(RangeControllersTest, AServiceCidrSaysSoonWhetherItCanServe) {
   Must(Create(Cidr(), "{'metadata':{'name':'x'},'spec':{'cidrs':['10.50.0.0/24']}}"));
   Must(Create(Cidr(), "{'metadata':{'name':'y'},'spec':{'cidrs':['10.51.0.7/32']}}"));
-  Advance(seconds(1));
   EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "");
-  Advance(seconds(1));
   Advance(seconds(1));
   EXPECT_EQ(Condition(*Get(Cidr("x")), "Ready"), "True ");
   EXPECT_EQ(Condition(*Get(Cidr("y")), "Ready"), "False NoUsableAddress");
@@ -270,13 +320,13 @@ TEST_F(RangeControllersTest, OneThatCannotGoIsNotTriedAllTheTime) {
 }
 
 TEST_F(RangeControllersTest, AFenceThatWasLeftClosedIsOpened) {
-  const registry::Row& fences = *registry::RecordRowsOf(kinds_).fences;
-  registry::ClosedFence closed{.operation = "gone", .since = store_.clock.Now()};
-  const auto put = registry::FencePut(fences, alloc::PoolId::kPorts, &closed, store_.clock.Now());
+  const registry::Row& fences = *allocation::RecordRowsOf(kinds_).fences;
+  allocation::ClosedFence closed{.operation = "gone", .since = store_.clock.Now()};
+  const auto put = allocation::FencePut(fences, alloc::PoolId::kPorts, &closed, store_.clock.Now());
   store_.Put(put.key, put.stored);
   Advance(seconds(5));
   const auto is_closed = [&] {
-    return registry::ReadFence(fences, *follower_->Current()->Find(put.key)).has_value();
+    return allocation::ReadFence(fences, *follower_->Current()->Find(put.key)).has_value();
   };
   EXPECT_TRUE(is_closed());
   Advance(seconds(10));

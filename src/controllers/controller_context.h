@@ -1,4 +1,4 @@
-// What all controllers work with.
+// The parts that all controllers use.
 #pragma once
 
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 // For tests only: the controllers beside a registry on a store in memory, where nothing happens by
-// itself: Run lets everybody do what there is to do.
+// itself. Run lets all of them do their work.
 #pragma once
 
 #include <memory>
@@ -7,51 +7,58 @@
 #include <utility>
 #include <vector>
 
+#include "allocation/testing/registry_stack.h"
 #include "controllers/controllers.h"
-#include "registry/testing.h"
+#include "controllers/range_findings.h"
+#include "ip/cidr.h"
 #include "state/past.h"
 
 namespace berth::controllers::testing {
 
-/// Of an ownerReference to a Service: how tests write it down.
+/// An ownerReference to a Service, as tests write it.
 struct Owner {
   std::string name = {};
-  std::string uid = {};  // Empty: that of the Service of that name in the test's namespace.
+  std::string uid = {};  // If empty, that of the Service of that name in the test's namespace.
   bool blocking = false;
   std::string kind = "Service";
   std::string api_version = "v1";
 };
 
-class ControllersTest : public registry::testing::RegistryTest {
+class ControllersTest : public allocation::testing::RegistryTest {
  protected:
   ControllersTest() {
-    // The follower of the base does not tell the hub; this one does.
-    registry_.reset();
+    // The follower of the base class does not notify the hub. This one does.
+    registry_with_hooks_.reset();
     sequencer_.reset();
     follower_ = std::make_unique<state::Follower>(
-        *store_.engine, resources_, std::vector<state::Listener*>{&addresses_.allocations, &hub_},
+        *store_.engine, resources_, std::vector<state::Listener*>{&addresses_.ledger, &hub_},
         state::FollowerOptions(), store_.clock, store_.log);
-    sequencer_ = std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions());
-    registry_ = std::make_unique<registry::Registry>(kinds_, resources_, *sequencer_,
-                                                     addresses_.addresses, registry::Gates(),
-                                                     store_.clock, base::SeededRandom(2));
+    sequencer_ = std::make_unique<commit::Sequencer>(
+        commit::SequencerParts{*store_.engine, *follower_, resources_, store_.clock, *follower_},
+        commit::SequencerOptions());
+    MakeRegistry(2);
     PumpAll();
     Restart();
   }
   ~ControllersTest() override { controllers_.reset(); }
 
+  /// Makes the controllers of a server that has just started, with the facts in `replica_`.
   void Restart() {
-    controllers_ =
-        std::make_unique<Controllers>(Controllers::Parts{.registry = *registry_,
-                                                         .follower = *follower_,
-                                                         .hub = hub_,
-                                                         .allocations = addresses_.allocations,
-                                                         .clock = store_.clock,
-                                                         .log = log_},
-                                      base::SeededRandom(3));
+    controllers_ = std::make_unique<Controllers>(
+        Controllers::Parts{.registry = *registry_,
+                           .follower = *follower_,
+                           .hub = hub_,
+                           .ledger = addresses_.ledger,
+                           .allocator = registry_with_hooks_->allocator,
+                           .clock = store_.clock,
+                           .log = log_,
+                           .replica = replica_,
+                           .findings = &findings_,
+                           .asked_cidrs = asked_cidrs_},
+        base::SeededRandom(3));
   }
 
-  /// Until nobody has anything to do.
+  /// Runs until there is nothing left to do.
   void Run() {
     for (int rounds = 0; rounds < 100'000; ++rounds) {
       const bool followed = follower_->Pump();
@@ -108,7 +115,7 @@ class ControllersTest : public registry::testing::RegistryTest {
     codec::SetAt(object, {"metadata", "finalizers"}, std::move(list));
   }
 
-  /// Changes what there is, as a client would.
+  /// Changes an existing object as a client would.
   void Change(const registry::Target& target, const std::function<void(codec::Value&)>& edit,
               registry::Door door = registry::Door::kMain) {
     Must(Wait([&](registry::Done done) {
@@ -132,18 +139,19 @@ class ControllersTest : public registry::testing::RegistryTest {
   }
 
   bool Exists(const registry::Target& target) const { return Get(target).has_value(); }
-  /// The names of the Services in the test's namespace.
+  /// Returns the names of the Services in the test's namespace.
   std::string Services() const { return Names("services", "shop"); }
   std::string Names(std::string_view resource, std::string_view name_space) const {
     std::string names;
     const state::SnapshotPtr now = follower_->Current();
-    for (state::Cursor at = now->Seek(resources_.Prefix(Kind(resource).row->resource, name_space));
+    for (state::SnapshotIterator at =
+             now->Seek(resources_.Prefix(Kind(resource).row->resource, name_space));
          at.Valid(); at.Next()) {
       names += (names.empty() ? "" : " ") + std::string(at.Get()->Name());
     }
     return names;
   }
-  /// The names of an object's owners.
+  /// Returns the names of an object's owners.
   std::string OwnersOf(const registry::Target& target) const {
     std::string names;
     const codec::Value object = Get(target).value_or(codec::Object());
@@ -156,6 +164,9 @@ class ControllersTest : public registry::testing::RegistryTest {
   base::Logger log_{{.sink = [](std::string_view) {}}, store_.clock};
   const state::Past past_{*store_.engine, resources_};
   watch::Hub hub_{past_, resources_, {}};
+  ReplicaFacts replica_;
+  std::vector<ip::Cidr> asked_cidrs_;
+  RangeFindings findings_;  // Says nothing unless the test runs an auditor that sets it.
   std::unique_ptr<Controllers> controllers_;
 };
 

@@ -1,4 +1,4 @@
-#include "controllers/feed.h"
+#include "controllers/controller_feed.h"
 
 #include <algorithm>
 #include <utility>
@@ -12,9 +12,10 @@ constexpr std::chrono::seconds kRetry{1};
 
 }  // namespace
 
-Feed::Feed(const state::Follower& follower, watch::Hub& hub, std::vector<Reader*> readers,
-           WakePtr wake, const base::Clock& clock, base::Logger& log)
+Feed::Feed(const state::Follower& follower, const state::Resources& resources, watch::Hub& hub,
+           std::vector<Reader*> readers, WakePtr wake, const base::Clock& clock, base::Logger& log)
     : follower_(follower),
+      resources_(resources),
       hub_(hub),
       readers_(std::move(readers)),
       wake_(std::move(wake)),
@@ -30,25 +31,23 @@ void Feed::Begin() {
   snapshot_ = follower_.Current();
   resource_ = 0;
   from_.clear();
-  told_.reset();
+  reported_.reset();
   cursors_.clear();
-  const state::Resources& resources = follower_.GetResources();
-  for (size_t i = 0; i < resources.Size(); ++i) {
+  for (size_t i = 0; i < resources_.Size(); ++i) {
     const auto resource = static_cast<uint16_t>(i);
     cursors_.push_back(std::make_unique<watch::Cursor>(
-        hub_, watch::Scope{.resource = resource, .key = resources.Prefix(resource)},
+        hub_, watch::Scope{.resource = resource, .key = resources_.Prefix(resource)},
         snapshot_->Revision(), [wake = wake_] { wake->Raise(); }));
   }
   for (Reader* reader : readers_) reader->Begin();
 }
 
 bool Feed::ReadObjects() {
-  size_t told = 0;
-  const state::Resources& resources = follower_.GetResources();
-  for (; resource_ < resources.Size(); ++resource_) {
-    const std::string prefix = resources.Prefix(static_cast<uint16_t>(resource_));
-    for (state::Cursor at = snapshot_->Seek(prefix, from_); at.Valid(); at.Next()) {
-      if (++told > kObjectsAtOnce) {
+  size_t reported = 0;
+  for (; resource_ < resources_.Size(); ++resource_) {
+    const std::string prefix = resources_.Prefix(static_cast<uint16_t>(resource_));
+    for (state::SnapshotIterator at = snapshot_->Seek(prefix, from_); at.Valid(); at.Next()) {
+      if (++reported > kObjectsAtOnce) {
         from_ = at.Get()->Key();
         return true;
       }
@@ -67,7 +66,7 @@ bool Feed::ReadChanges() {
   for (const auto& cursor : cursors_) {
     const base::Result<watch::Pull> pull = cursor->Next(kChangesAtOnce);
     if (!pull) {
-      told_.reset();
+      reported_.reset();
       if (pull.error().reason == base::Reason::kExpired) {
         log_.Info("controllers begin anew: they have missed changes");
         cursors_.clear();
@@ -82,8 +81,8 @@ bool Feed::ReadChanges() {
     any |= !pull->events.empty() || !pull->caught_up;
     up_to = std::min(up_to, cursor->Position());
   }
-  any |= told_ != up_to;
-  told_ = up_to;
+  any |= reported_ != up_to;
+  reported_ = up_to;
   return any;
 }
 
