@@ -1,2 +1,2 @@
-// Asio's own code, compiled once: everybody else sees declarations only.
+// Asio's implementation, compiled once. All other files see declarations only.
 #include <boost/asio/impl/src.hpp>

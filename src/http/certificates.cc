@@ -81,7 +81,8 @@ void SetTimes(X509* certificate, Validity validity) {
   ASN1_TIME_set(X509_getm_notAfter(certificate), seconds(validity.from + validity.length));
 }
 
-/// The names are put in one by one, not through OpenSSL's text form: that has a syntax of its own.
+/// Adds the names one by one. OpenSSL's text form is not used, since names could contain its
+/// syntax.
 Result<void> AddNames(X509* certificate, const ServingNames& names) {
   const NamesPtr list(GENERAL_NAMES_new());
   for (const std::string& dns : names.dns) {
@@ -150,7 +151,7 @@ Result<Issuer> ReadIssuer(const KeyPair& authority) {
   return Issuer{.certificate = std::move(certificates->front()), .key = std::move(*key)};
 }
 
-/// Signed by `issuer`, or by itself when there is none.
+/// Makes a certificate signed by `issuer`, or self-signed if `issuer` is null.
 Result<KeyPair> Make(const Issuer* issuer, const Subject& subject, Use use,
                      const ServingNames& names, Validity validity) {
   const KeyPtr key(EVP_EC_gen("P-256"));

@@ -1,6 +1,6 @@
-// Making and reading certificates: an authority of one's own, serving and client certificates
-// signed by it (ECDSA P-256, PEM). Key material comes from OpenSSL's generator; the time is passed
-// in. Pure apart from that; any thread.
+// Makes and reads certificates: a self-signed authority, and serving and client certificates signed
+// by it (ECDSA P-256, PEM). Key material comes from OpenSSL's generator. The caller passes the
+// time. The functions are pure apart from that and may be called from any thread.
 #pragma once
 
 #include <chrono>
@@ -18,11 +18,11 @@ struct KeyPair {
 };
 
 struct Validity {
-  base::WallTime from;  // Certificates begin five minutes earlier, for clocks that are behind.
+  base::WallTime from;  // Certificates begin five minutes earlier, for clocks that are slow.
   std::chrono::seconds length = std::chrono::hours(24 * 365);
 };
 
-/// A self-signed authority.
+/// Makes a self-signed authority.
 base::Result<KeyPair> MakeAuthority(const std::string& common_name, Validity validity);
 
 struct ServingNames {
@@ -31,11 +31,11 @@ struct ServingNames {
   std::vector<std::string> ips = {};  // "10.96.0.1", "::1"
 };
 
-/// For a server of these names.
+/// Makes a certificate for a server with these names.
 base::Result<KeyPair> MakeServing(const KeyPair& authority, const ServingNames& names,
                                   Validity validity);
 
-/// For a client: the user is the common name, its groups are the organizations.
+/// Makes a certificate for a client. The common name is the user, the organizations are its groups.
 base::Result<KeyPair> MakeClient(const KeyPair& authority, const std::string& common_name,
                                  const std::vector<std::string>& organizations, Validity validity);
 
@@ -49,10 +49,10 @@ struct CertificateInfo {
   bool is_authority = false;
 };
 
-/// What the first certificate of a PEM text says.
+/// Reads the first certificate of a PEM text.
 base::Result<CertificateInfo> ReadCertificate(const std::string& pem);
 
-/// Whether the first certificate of `pem` is valid at `now` and for `margin` longer.
+/// Returns whether the first certificate of `pem` is valid at `now` and for `margin` longer.
 base::Result<bool> StillValid(const std::string& pem, base::WallTime now,
                               std::chrono::seconds margin);
 

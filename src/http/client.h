@@ -1,7 +1,8 @@
-// A small HTTP/1.1 client for the command line and for tests: one connection, one request at a
-// time, blocking with a time limit. Opens its connection at the first request and again whenever
-// the server has closed it in between. Not thread-safe. Bodies are read whole, up to a limit, or
-// handed to a callback as they come.
+// A small HTTP/1.1 client for the command line and for tests. It has one connection, sends one
+// request at a time, and blocks with a time limit. It opens its connection for the first request,
+// and again if the server has closed it in between. Bodies are read whole, up to a limit, or passed
+// to a callback as they arrive. Not thread-safe. A StopSignal ends a request from another thread,
+// except while the name of the host is looked up.
 #pragma once
 
 #include <chrono>
@@ -15,25 +16,33 @@
 
 #include "base/result.h"
 #include "http/headers.h"
+#include "http/stop_signal.h"
 
 namespace berth::http {
 
 struct ClientTls {
-  std::string ca_pem = {};           // Empty: the system's authorities.
-  std::string certificate_pem = {};  // A client certificate, if there is one.
+  std::string ca_pem = {};           // If empty, the authorities of the system are used.
+  std::string certificate_pem = {};  // The client certificate, if any.
   std::string key_pem = {};
-  std::string server_name = {};  // To verify instead of the host; it may be an address.
+  std::string server_name = {};  // Verified instead of the host. It may be an address.
+  bool verify = true;            // If false, any certificate of the server is accepted.
 };
 
 struct ClientOptions {
   std::string host = "127.0.0.1";
   uint16_t port = 0;
-  std::optional<ClientTls> tls = {};  // Without it: plain text.
-  std::string token = {};             // Sent as "Authorization: Bearer ..." when not empty.
+  std::optional<ClientTls> tls = {};  // If unset, the client uses plain text.
+  std::string token = {};             // Sent as "Authorization: Bearer ..." if not empty.
   std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
-  /// Longest silence of the server, within a body too.
+  /// The longest silence of the server, also within a body.
   std::chrono::nanoseconds read_timeout = std::chrono::seconds(60);
-  size_t body_limit = size_t{64} << 20;  // For bodies read whole.
+  size_t body_limit = size_t{64} << 20;  // For bodies that are read whole, after inflating.
+  /// "http://user:password@host:3128", or the same with https, socks5 or socks5h. If empty, the
+  /// client connects to the server directly.
+  std::string proxy_url = {};
+  bool gzip = false;  // Asks for gzip. Bodies are inflated before the caller sees them.
+  /// Ends a Send in another thread when it is raised, and lets every later one fail. May be null.
+  std::shared_ptr<const StopSignal> stop = {};
 };
 
 struct ClientRequest {
@@ -41,6 +50,10 @@ struct ClientRequest {
   std::string target = "/";  // Path and query.
   Headers headers = {};
   std::string body = {};
+  /// The longest time from the connection to the last byte of the answer; 0 means no limit.
+  std::chrono::nanoseconds time_limit{0};
+  /// The longest silence of the server, if another than that of the options.
+  std::optional<std::chrono::nanoseconds> read_timeout = {};
 };
 
 struct ClientResponse {
@@ -49,8 +62,9 @@ struct ClientResponse {
   std::string body;
 };
 
-/// Gets the body of a 2xx answer as it comes, and the head with each part; false ends the reading
-/// (and the connection). Other answers are read whole.
+/// Receives the body of a 2xx answer in parts as they arrive, each with the head. The first part is
+/// empty and comes as soon as the head is there. If the sink returns false, the client stops
+/// reading and closes the connection. Other answers are read whole.
 using BodySink = std::function<bool(const ClientResponse& head, std::string_view part)>;
 
 class Client {
@@ -60,8 +74,8 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// Errors are about the connection: kServiceUnavailable, kTimeout, or kInternalError when the
-  /// server does not speak HTTP. Any answer of the server is a success here.
+  /// Sends a request and returns the answer, whatever its code. Errors are about the connection:
+  /// kServiceUnavailable, kTimeout, or kInternalError if the server does not speak HTTP.
   base::Result<ClientResponse> Send(const ClientRequest& request, const BodySink& sink = nullptr);
 
   void Close();

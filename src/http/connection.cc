@@ -14,9 +14,9 @@
 namespace berth::http {
 namespace {
 
-constexpr size_t kRoom = size_t{64} << 10;        // What is asked of the protocol at a time.
-constexpr size_t kTurn = size_t{512} << 10;       // After so much, others get their turn.
-constexpr size_t kLingerBytes = size_t{8} << 20;  // Read and thrown away before closing.
+constexpr size_t kRoom = size_t{64} << 10;              // Output requested per Produce.
+constexpr size_t kTurn = size_t{512} << 10;             // Output per turn of a connection.
+constexpr size_t kLingerSocketBytes = size_t{8} << 20;  // Read and discarded before closing.
 
 }  // namespace
 
@@ -80,7 +80,7 @@ void Connection::Open() {
   }
   if (draining_) protocol_->Drain();
   if (transport_->is_tls()) {
-    OnReadable();  // The first request may have come with the end of the handshake.
+    OnReadable();  // The first request may have arrived with the end of the handshake.
   } else {
     Pump();
   }
@@ -96,6 +96,16 @@ void Connection::OnRequest(uint32_t stream, Request request) {
 
 void Connection::OnOutput() {
   if (!in_turn_) thread_.Enqueue(*this);
+}
+
+/// Writes at once instead of queueing a turn. One event may wake thousands of connections, and this
+/// way each is visited once, while its data is in the cache.
+void Connection::OnWoken() {
+  if (phase_ != Phase::kOpen || in_turn_ || read_now_) {
+    OnOutput();
+  } else {
+    Pump();
+  }
 }
 
 void Connection::Finish(uint32_t stream, Response response) {
@@ -171,7 +181,7 @@ void Connection::ReadAll() {
         Close();
         return;
     }
-    // Less than a buffer was there: another read would only be told to come again.
+    // The read did not fill the buffer, so another one would find nothing.
     if (!transport_->HasPending()) return;
   }
 }
@@ -182,16 +192,16 @@ void Connection::Pump() {
   std::string& out = thread_.write_buffer();
   size_t turn = 0;
   bool later = false;
-  while (Flush()) {
+  for (bool more = true; Flush() && more;) {
     if (turn >= kTurn) {
       later = true;
       break;
     }
     out.clear();
     protocol_->Produce(out, kRoom);
-    if (out.empty()) break;
+    more = out.size() >= kRoom;
     turn += out.size();
-    if (!Write(out)) break;
+    if (!Write(out, true)) break;
   }
   in_turn_ = false;
   if (phase_ != Phase::kOpen) {
@@ -221,21 +231,22 @@ bool Connection::Flush() {
   if (unsent_.empty()) return true;
   std::string bytes;
   bytes.swap(unsent_);
-  return Write(bytes) && unsent_.empty();
+  return Write(bytes, false) && unsent_.empty();
 }
 
-bool Connection::Write(std::string_view bytes) {
+bool Connection::Write(std::string_view bytes, bool fresh) {
   while (!bytes.empty()) {
     const Transport::Outcome written = transport_->Write(bytes);
     if (written.status == Transport::Status::kOk) {
       thread_.env().counters.bytes_written.Add(written.bytes);
-      progress_ = thread_.env().clock.Steady();
+      fresh = true;
       bytes.remove_prefix(written.bytes);
       continue;
     }
     if (written.status == Transport::Status::kWantWrite ||
         written.status == Transport::Status::kWantRead) {
       unsent_ = bytes;
+      if (fresh) progress_ = thread_.env().clock.Steady();
       if (written.status == Transport::Status::kWantWrite) {
         WaitWrite();
       } else {
@@ -251,8 +262,8 @@ bool Connection::Write(std::string_view bytes) {
 
 // --- the end -------------------------------------------------------------------------------------
 
-/// A close with input unread would be a reset, and the client might lose the answer it is about to
-/// read: so the other side gets a moment to read and to close first.
+/// Ends the output and gives the client a moment to read it and to close first. Closing the socket
+/// with unread input would reset the connection, and the client might lose the answer.
 void Connection::BeginClose() {
   if (input_ended_) {
     transport_->Shutdown();
@@ -274,7 +285,7 @@ void Connection::Linger() {
     const ssize_t bytes = ::recv(socket_.native_handle(), buffer.data(), buffer.size(), 0);
     if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) break;
     lingered_ += bytes > 0 ? static_cast<size_t>(bytes) : 0;
-    if (bytes <= 0 || lingered_ > kLingerBytes) {
+    if (bytes <= 0 || lingered_ > kLingerSocketBytes) {
       Close();
       return;
     }
@@ -287,7 +298,7 @@ void Connection::Close() {
   const auto self = shared_from_this();
   phase_ = Phase::kClosed;
   thread_.Remove(*this);
-  // Within a turn the protocol is still in use; it goes when the turn is over.
+  // Within a turn the protocol is still in use. It is destroyed at the end of the turn.
   if (!in_turn_) protocol_.reset();
   transport_.reset();
   boost::system::error_code ignored;
@@ -342,7 +353,7 @@ std::optional<base::SteadyTime> Connection::Deadline() const {
 }
 
 void Connection::UpdateDeadline() {
-  // A deadline that moves away is left where it is; when it comes, OnTime looks again.
+  // If the deadline has moved later, the timer stays as it is, and OnTime checks again.
   if (const auto deadline = Deadline(); deadline && (!armed || *deadline < *armed)) {
     thread_.Arm(*this, *deadline);
   }

@@ -1,6 +1,6 @@
-// One client: its socket, its TLS, its protocol, and the waiting in between. Belongs to an IoThread
-// and lives on it. Reads only when the last output is written, writes only what the protocol gives
-// when asked, so a client that does not read costs one buffer.
+// The connection of one client: its socket, TLS, protocol, and the waiting in between. It belongs
+// to an IoThread and is used on that thread only. It reads only when the last output is written,
+// and asks the protocol for output only then, so a client that does not read costs one buffer.
 #pragma once
 
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -32,15 +32,16 @@ class Connection final : public ProtocolHost, public std::enable_shared_from_thi
   void Finish(uint32_t stream, Response response);
   void Stream(uint32_t stream, Response head, std::unique_ptr<Source> source);
   void Drain();
-  /// At once, whatever is under way.
+  /// Closes the connection at once, whatever is under way.
   void Close();
 
   // --- for IoThread ---
 
-  /// What was noted by OnOutput.
+  /// Does the work that OnOutput has noted.
   void Turn();
   void OnTime(base::SteadyTime now);
-  /// When it is in the thread's list of turns, and of deadlines.
+  /// Whether the connection is in the thread's list of turns, and its time in the list of
+  /// deadlines.
   bool queued = false;
   std::optional<base::SteadyTime> armed;
 
@@ -49,15 +50,18 @@ class Connection final : public ProtocolHost, public std::enable_shared_from_thi
 
   void OnRequest(uint32_t stream, Request request) override;
   void OnOutput() override;
+  void OnWoken() override;
 
   void Handshake();
   void Open();
   void OnReadable();
   void ReadAll();
   void Pump();
-  /// Sends what is in unsent_; false if the client takes no more for now, or is gone.
+  /// Sends unsent_. Returns false if the client takes no more for now, or if the connection is
+  /// closed.
   bool Flush();
-  bool Write(std::string_view bytes);
+  /// `fresh` says that the server has not waited for the client to take these bytes.
+  bool Write(std::string_view bytes, bool fresh);
   void BeginClose();
   void Linger();
   void WaitRead();
@@ -75,13 +79,13 @@ class Connection final : public ProtocolHost, public std::enable_shared_from_thi
   Phase phase_ = Phase::kHandshake;
   std::string unsent_;
   bool in_turn_ = false;
-  bool read_now_ = false;  // There is input that no event will tell of.
+  bool read_now_ = false;  // There is input for which no event will come.
   bool waits_read_ = false;
   bool waits_write_ = false;
   bool input_ended_ = false;
   bool draining_ = false;
   base::SteadyTime since_;     // When the phase began.
-  base::SteadyTime progress_;  // When the client last took something.
+  base::SteadyTime progress_;  // When the client last took some output, while some is unsent.
   size_t lingered_ = 0;
 };
 

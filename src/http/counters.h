@@ -1,4 +1,5 @@
-// What one io thread has counted. Written by that thread alone, read by any; nothing is ordered.
+// The counters of one io thread. That thread alone writes them, and any thread may read them. They
+// order no other memory access.
 #pragma once
 
 #include <atomic>
@@ -9,7 +10,7 @@ namespace berth::http {
 
 class Counter {
  public:
-  /// Single writer: no locked instruction is needed.
+  /// Needs no locked instruction, since there is a single writer.
   void Add(uint64_t by = 1) {
     value_.store(value_.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
@@ -22,7 +23,7 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-/// The members are those of Stats.
+/// The members have the names of those in Stats.
 struct alignas(64) Counters {
   Counter connections_now;
   Counter connections;
@@ -38,13 +39,13 @@ struct alignas(64) Counters {
   Counter h2_abuses;
 };
 
-/// Memory for bodies that are being read, or that wait to be taken, shared by all connections of a
-/// server.
+/// A budget of memory for bodies that are being read or that wait for clients to take them. All
+/// connections of a server share it.
 class BodyBudget {
  public:
   explicit BodyBudget(size_t limit) : limit_(limit) {}
 
-  /// False, and nothing taken, when there is not that much left.
+  /// Takes bytes from the budget. Returns false, and takes nothing, if not enough are left.
   bool Take(size_t bytes) {
     if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= limit_) return true;
     Give(bytes);

@@ -23,7 +23,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-/// "q=0", "q=0.0", "q=0.000": not wanted.
+/// Returns whether a parameter is "q=0", "q=0.0" and so on, which means not acceptable.
 bool IsZeroQuality(std::string_view parameter) {
   if (!parameter.starts_with("q=") && !parameter.starts_with("Q=")) return false;
   return parameter.size() > 2 && parameter.find_first_not_of("0.", 2) == std::string_view::npos;
@@ -40,14 +40,14 @@ bool SameLetters(std::string_view text, std::string_view lower) {
 }  // namespace
 
 std::string Gzip(std::string_view bytes) {
-  // The compressor is a few hundred KiB of tables: one per thread that ever compresses.
+  // A compressor has a few hundred KiB of tables, so each thread that compresses keeps one.
   thread_local const std::unique_ptr<libdeflate_compressor, FreeCompressor> compressor(
       libdeflate_alloc_compressor(kLevel));
   if (compressor == nullptr) throw std::bad_alloc();
   std::string out(libdeflate_gzip_compress_bound(compressor.get(), bytes.size()), '\0');
   out.resize(libdeflate_gzip_compress(compressor.get(), bytes.data(), bytes.size(), out.data(),
                                       out.size()));
-  out.shrink_to_fit();  // It had room for the worst case.
+  out.shrink_to_fit();  // The buffer was sized for the worst case.
   return out;
 }
 

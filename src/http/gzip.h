@@ -1,4 +1,4 @@
-// Whole answers as gzip, at the fastest level. Pure functions, any thread.
+// Compresses whole answers with gzip, at the fastest level. Pure functions for any thread.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace berth::http {
 
-/// Smaller bodies are sent as they are: compressing them costs more than it saves.
+/// Smaller bodies are sent as they are, since compressing them costs more than it saves.
 inline constexpr size_t kGzipAbove = size_t{128} << 10;
 
 std::string Gzip(std::string_view bytes);
 
-/// Whether an Accept-Encoding value takes gzip: named, or "*", and not with q=0.
+/// Returns whether an Accept-Encoding value accepts gzip, by name or as "*", and not with q=0.
 bool AcceptsGzip(std::string_view accept_encoding);
 
 }  // namespace berth::http

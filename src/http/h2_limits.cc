@@ -6,7 +6,7 @@
 namespace berth::http {
 namespace {
 
-/// Header blocks a few times too large are refused, larger ones end the connection.
+/// Header blocks up to this many times the limit are refused. Larger ones end the connection.
 constexpr size_t kBlockFactor = 4;
 
 }  // namespace

@@ -1,7 +1,7 @@
-// What HTTP/2 makes cheap for a client and costly for a server, counted in one place: resets,
-// pings, settings and the like, and header blocks that unpack to far more than was sent. One per
-// connection. Once a limit is passed it stays so: the connection is told to calm down and closed.
-// Not thread-safe; time is passed in.
+// Counts, in one place, what HTTP/2 makes cheap for a client and costly for a server: resets,
+// pings, settings and the like, and header blocks that unpack to far more than was sent. Each
+// connection has one. Once a limit is exceeded it stays exceeded: the client gets
+// ENHANCE_YOUR_CALM and the connection is closed. Not thread-safe. The caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,18 @@ class H2Limits {
  public:
   H2Limits(const Limits& limits, base::SteadyTime now);
 
-  // Each returns false when that was too much.
+  // Each function returns false if a limit is exceeded.
   bool OnReset(base::SteadyTime now);
-  /// A frame that carries nothing and wants an answer or work.
+  /// Counts a frame that carries no data but causes an answer or work.
   bool OnControl(base::SteadyTime now);
-  /// A header block begins.
+  /// Begins a header block.
   void OnHeaderBlock() { block_bytes_ = 0; }
-  /// A field of it, unpacked. A block may be a few times what a request may have before this says
-  /// no: up to there the request alone is refused.
+  /// Counts an unpacked field of the block. Returns false only if the block is several times larger
+  /// than the limit of a request. Below that, only the request is refused.
   bool OnHeader(size_t bytes);
 
   bool exceeded() const { return !what_.empty(); }
-  /// What there was too much of, for the log.
+  /// Returns the name of the exceeded limit, for the log.
   std::string_view what() const { return what_; }
 
  private:

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <iterator>
 
+#include "base/ascii.h"
+
 namespace berth::http {
 namespace {
 
@@ -51,10 +53,9 @@ constexpr Phrase kPhrases[] = {
     {505, "HTTP Version Not Supported"},
 };
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 char Upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-/// "content-type" as "Content-Type": what people and old clients expect to see.
+/// Appends "content-type" as "Content-Type", which people and old clients expect.
 void AppendTitle(std::string& out, std::string_view name) {
   bool first = true;
   for (const char c : name) {
@@ -64,9 +65,7 @@ void AppendTitle(std::string& out, std::string_view name) {
 }
 
 bool IsWellEscaped(std::string_view text) {
-  const auto is_hex = [](char c) {
-    return (c >= '0' && c <= '9') || (Lower(c) >= 'a' && Lower(c) <= 'f');
-  };
+  const auto is_hex = [](char c) { return base::HexDigit(c) >= 0; };
   for (size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     if (at + 2 >= text.size() || !is_hex(text[at + 1]) || !is_hex(text[at + 2])) return false;
   }
@@ -99,7 +98,7 @@ bool IsConnectionHeader(std::string_view lower_name) {
 bool EqualsLower(std::string_view text, std::string_view lower) {
   if (text.size() != lower.size()) return false;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (Lower(text[i]) != lower[i]) return false;
+    if (base::ToLower(text[i]) != lower[i]) return false;
   }
   return true;
 }

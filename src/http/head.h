@@ -1,4 +1,4 @@
-// The parts of a response head that both protocols or the client need. Pure, but for DateText.
+// The parts of a response head that both protocols or the client need. All but DateText is pure.
 #pragma once
 
 #include <cstddef>
@@ -11,26 +11,28 @@
 
 namespace berth::http {
 
-/// "Not Found"; "Status" for a code that has no name.
+/// Returns the phrase for a code, such as "Not Found", or "Status" for a code that has no name.
 std::string_view ReasonPhrase(int code);
 
-/// Whether answers with this code have a body at all.
+/// Returns whether answers with this code may have a body.
 bool MayHaveBody(int code);
 
-/// Fields that are about the connection: the server's business, not the handler's.
+/// Returns whether a field is about the connection. The server sets those, not the handler.
 bool IsConnectionHeader(std::string_view lower_name);
 
-/// Equal but for the case of letters; `lower` has none in upper case.
+/// Returns whether the texts are equal except for the case of letters. `lower` must be in lower
+/// case.
 bool EqualsLower(std::string_view text, std::string_view lower);
 
-/// "/a/b?x=y" into path and query. False if it is neither that, nor an absolute URL, nor "*".
+/// Splits a target such as "/a/b?x=y" into path and query. Returns false if it is neither a path,
+/// nor an absolute URL, nor "*".
 bool SplitTarget(std::string_view target, std::string& path, std::string& query);
 
-/// The least that a chunked body can go on with: "0", and two line ends. Beast asserts that it is
-/// not asked about less when the first chunk is the last.
+/// The length of the shortest rest of a chunked body: "0" and two line ends. Beast asserts that it
+/// gets no less than this when the first chunk is the last.
 inline constexpr size_t kLastChunk = 5;
 
-/// The value of the Date header, made anew once a second. One per io thread.
+/// The value of the Date header, rebuilt once a second. Each io thread has one.
 class DateText {
  public:
   std::string_view At(base::WallTime now);
@@ -40,7 +42,7 @@ class DateText {
   std::string text_;
 };
 
-/// Head of an HTTP/1.1 response. `framing` is a header line with its line end, such as
+/// Appends the head of an HTTP/1.1 response. `framing` is a header line with its line end, such as
 /// "Content-Length: 3\r\n", or empty.
 void AppendHead1(std::string& out, const Response& response, std::string_view date,
                  std::string_view framing, bool close);

@@ -1,9 +1,9 @@
 #include "http/headers.h"
 
+#include "base/ascii.h"
+
 namespace berth::http {
 namespace {
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
 
@@ -14,7 +14,7 @@ Headers::Headers(std::initializer_list<std::pair<std::string_view, std::string_v
 }
 
 void Headers::Add(std::string_view name, std::string_view value) {
-  if (fields_.empty()) {  // Room for all that most requests and answers have.
+  if (fields_.empty()) {  // Reserves enough for most requests and answers.
     fields_.reserve(8);
     text_.reserve(256);
   }
@@ -24,7 +24,7 @@ void Headers::Add(std::string_view name, std::string_view value) {
   const size_t name_at = text_.size();
   text_.append(name).append(value);
   char* const at = text_.data() + name_at;
-  for (size_t i = 0; i < name.size(); ++i) at[i] = BreaksLine(at[i]) ? '-' : Lower(at[i]);
+  for (size_t i = 0; i < name.size(); ++i) at[i] = BreaksLine(at[i]) ? '-' : base::ToLower(at[i]);
   for (size_t i = name.size(); i < name.size() + value.size(); ++i) {
     at[i] = BreaksLine(at[i]) ? ' ' : at[i];
   }

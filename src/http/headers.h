@@ -1,5 +1,6 @@
-// Header fields of a request or a response: names in lower case, values as they came, in order.
-// One block of text and a table of offsets, so that twenty fields cost two allocations. A value.
+// The header fields of a request or a response, in order, with names in lower case and values as
+// they arrived. They are kept as one block of text and a table of offsets, so that twenty fields
+// cost two allocations. A value type.
 #pragma once
 
 #include <cstddef>
@@ -24,21 +25,22 @@ class Headers {
   Headers() = default;
   Headers(std::initializer_list<std::pair<std::string_view, std::string_view>> fields);
 
-  /// Appends a field. The name is lowered. What could break out of a header line (CR, LF, NUL)
-  /// becomes a space, so a value may come from anywhere.
+  /// Appends a field. The name is converted to lower case. Bytes that could end a header line (CR,
+  /// LF, NUL) become spaces, so a value may come from any source.
   void Add(std::string_view name, std::string_view value);
 
-  /// The same for a value that will not come again, which HTTP/2 then does not remember in place of
-  /// those that do.
+  /// Does the same for a value that will not occur again. HTTP/2 does not put it into its table,
+  /// where it would displace values that do.
   void AddUnique(std::string_view name, std::string_view value);
 
-  /// The first value of `name`, which is given in lower case.
+  /// Returns the first value of `name`, or nullopt if there is no such field. `name` must be in
+  /// lower case.
   std::optional<std::string_view> Find(std::string_view name) const;
 
-  /// Every value of `name`, in order.
+  /// Returns every value of `name`, in order.
   std::vector<std::string_view> FindAll(std::string_view name) const;
 
-  /// Valid until the next Add.
+  /// Returns a field, which is valid until the next Add.
   Header operator[](size_t i) const;
   size_t size() const { return fields_.size(); }
   bool empty() const { return fields_.empty(); }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/basic_parser.hpp>
-#include <iterator>
+#include <charconv>
 #include <utility>
 
 #include "http/head.h"
@@ -16,17 +17,24 @@ namespace {
 namespace beast = boost::beast;
 using beast::http::error;
 
-constexpr size_t kPadding = 64;                      // Behind every body, for parsers.
-constexpr size_t kFirstBody = size_t{64} << 10;      // Taken for a body before any of it is there.
-constexpr size_t kAhead = size_t{16} << 10;          // Of requests sent ahead of their turn.
+constexpr size_t kFirstBody = size_t{64} << 10;      // Taken for a body before any of it arrives.
+constexpr size_t kAhead = size_t{16} << 10;          // Buffer for requests sent ahead.
 constexpr size_t kChunkHeader = size_t{16} << 10;    // A chunk's extensions, or the trailer.
 constexpr size_t kChunkOverhead = size_t{64} << 10;  // See CheckBody.
 
 std::string_view View(beast::string_view text) { return {text.data(), text.size()}; }
 
+void AppendChunkHead(std::string& out, size_t size) {
+  std::array<char, 18> text;  // NOLINT: written before it is read.
+  char* const end = std::to_chars(text.data(), text.data() + 16, size, 16).ptr;
+  *end = '\r';
+  *(end + 1) = '\n';
+  out.append(text.data(), end + 2);
+}
+
 }  // namespace
 
-/// Beast finds the parts; what is kept of them, and how much, is decided here.
+/// Beast splits the request into parts. This class decides what is kept of them, and how much.
 class Http1::Parser final : public beast::http::basic_parser<true> {
  public:
   explicit Parser(const Limits& limits) : limits_(limits) {
@@ -63,13 +71,13 @@ class Http1::Parser final : public beast::http::basic_parser<true> {
 
   void on_field_impl(beast::http::field field, beast::string_view name, beast::string_view value,
                      beast::error_code& ec) override {
-    if (head_done) return;  // A trailer: nobody asked for it.
+    if (head_done) return;  // A trailer, which no handler needs.
     header_bytes_ += name.size() + value.size();
     if (header_bytes_ > limits_.header_bytes || request.headers.size() >= limits_.header_count) {
       Refuse(431, "the request has too many or too long header fields", ec);
       return;
     }
-    // Beast would take a body with any other coding for no body at all.
+    // Beast would take a request with any other coding for one without a body.
     if (field == beast::http::field::transfer_encoding && !EqualsLower(View(value), "chunked")) {
       Refuse(501, "the only transfer coding served is chunked", ec);
       return;
@@ -117,7 +125,7 @@ void Http1::Receive(std::string_view bytes) {
     Advance();
     return;
   }
-  // The common case: a whole request in one read, parsed where it lies.
+  // In the common case one read has a whole request, which is parsed in place.
   advancing_ = true;
   size_t used = 0;
   while (Reading() && used < bytes.size()) {
@@ -144,11 +152,11 @@ void Http1::Advance() {
   if (input_ended_ && Reading()) phase_ = Phase::kDone;
 }
 
-/// Returns how many bytes were used; 0 when more are needed.
+/// Returns how many bytes were used, or 0 if more are needed.
 size_t Http1::Parse(std::string_view bytes) {
   size_t skipped = 0;
   if (phase_ == Phase::kIdle) {
-    // Empty lines before a request are to be overlooked.
+    // Empty lines before a request are skipped.
     while (skipped < bytes.size() && (bytes[skipped] == '\r' || bytes[skipped] == '\n')) ++skipped;
     bytes.remove_prefix(skipped);
     if (bytes.empty()) return skipped;
@@ -190,7 +198,7 @@ size_t Http1::Parse(std::string_view bytes) {
 
 bool Http1::CheckHead(std::string_view rest) {
   const Limits& limits = env_.limits;
-  // The parser may leave a head that comes in parts lying until it is whole.
+  // The parser may not consume a head that arrives in parts until it is whole.
   if (head_bytes_ == 0 && rest.size() > limits.request_line_bytes &&
       rest.substr(0, limits.request_line_bytes).find('\n') == std::string_view::npos) {
     Refuse(414, "the request line is too long");
@@ -203,7 +211,7 @@ bool Http1::CheckHead(std::string_view rest) {
   return true;
 }
 
-/// The head is whole: what it says must make sense before any of the body is taken.
+/// Checks the complete head before any of the body is read. Returns false if it is refused.
 bool Http1::BeginBody() {
   phase_ = Phase::kBody;
   since_ = env_.clock.Steady();
@@ -233,7 +241,7 @@ bool Http1::BeginBody() {
   if (!parser_->is_done()) {
     const auto length = parser_->content_length();
     const size_t known = length ? static_cast<size_t>(*length) : 0;
-    parser_->request.body.reserve(std::min(known, kFirstBody) + kPadding);
+    parser_->request.body.reserve(std::min(known, kFirstBody) + kBodyPadding);
   }
   return true;
 }
@@ -247,7 +255,7 @@ bool Http1::CheckBody(std::string_view rest) {
     }
     body_taken_ = size;
   }
-  // Tiny chunks with long headers: much work for little body.
+  // Tiny chunks with long headers cause much work for little body.
   if (rest.size() > kChunkHeader || body_raw_ > 8 * size + kChunkOverhead + head_bytes_) {
     Refuse(400, "the request body is badly chunked");
     return false;
@@ -259,8 +267,8 @@ void Http1::HandOut() {
   Request request = std::move(parser_->request);
   parser_.reset();
   ReleaseBody();
-  if (request.body.capacity() < request.body.size() + kPadding) {
-    request.body.reserve(request.body.size() + kPadding);
+  if (request.body.capacity() < request.body.size() + kBodyPadding) {
+    request.body.reserve(request.body.size() + kBodyPadding);
   }
   request.peer = peer_;
   request.protocol = 1;
@@ -275,7 +283,7 @@ void Http1::ReleaseBody() {
 
 void Http1::RefuseBy(int parser_error) {
   if (parser_->refusal != 0) {
-    // Kept: the parser goes before the text is used.
+    // Copied, since the parser is destroyed before the text is used.
     const int code = parser_->refusal;
     const std::string_view text = parser_->refusal_text;
     Refuse(code, text);
@@ -308,7 +316,7 @@ void Http1::Refuse(int code, std::string_view text) {
 
 void Http1::ReceiveEnd() {
   input_ended_ = true;
-  // An ordinary answer is still written, for clients that close their half early.
+  // An ordinary answer is still sent, for clients that close their side early.
   if (Reading() || (flow_ != nullptr && flow_->is_stream())) {
     phase_ = Phase::kDone;
     if (flow_ != nullptr && flow_->is_stream()) env_.counters.streams_now.Subtract();
@@ -338,7 +346,7 @@ void Http1::Finish(uint32_t stream, Response response) {
 
 void Http1::Stream(uint32_t stream, Response head, std::unique_ptr<Source> source) {
   if (phase_ != Phase::kHandling || stream != stream_) return;
-  if (input_ended_) {  // Nobody reads a stream after closing.
+  if (input_ended_) {  // A client that has closed does not read a stream.
     phase_ = Phase::kDone;
     host_.OnOutput();
     return;
@@ -350,8 +358,7 @@ void Http1::Stream(uint32_t stream, Response head, std::unique_ptr<Source> sourc
     BeginAnswer(head, std::make_unique<Outflow>(Pieces()), framing);
     return;
   }
-  auto flow =
-      std::make_unique<Outflow>(std::move(source), env_.mailbox, [this] { host_.OnOutput(); });
+  auto flow = std::make_unique<Outflow>(std::move(source), env_.mailbox, *this, 0);
   if (draining_) flow->Drain();
   env_.counters.streams.Add();
   env_.counters.streams_now.Add();
@@ -398,7 +405,7 @@ bool Http1::ProducePart(std::string& out, size_t room) {
       break;
   }
   const size_t part = std::min(std::max<size_t>(room, 1), flow_->pieces().bytes());
-  if (chunked_) fmt::format_to(std::back_inserter(out), "{:x}\r\n", part);
+  if (chunked_) AppendChunkHead(out, part);
   flow_->pieces().MoveTo(out, part);
   if (chunked_) out += "\r\n";
   if (flow_->ended()) {

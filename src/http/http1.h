@@ -1,5 +1,5 @@
-// HTTP/1.1 as a machine of bytes: see protocol.h. One request at a time; requests sent ahead wait
-// in a bounded buffer. HTTP/1.0 is answered and closed.
+// HTTP/1.1 as a Protocol (see protocol.h). It handles one request at a time. Requests that are sent
+// ahead wait in a bounded buffer. After an answer to HTTP/1.0 the connection is closed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace berth::http {
 
-class Http1 final : public Protocol {
+class Http1 final : public Protocol, public FlowHost {
  public:
   Http1(ProtocolEnv& env, ProtocolHost& host, std::shared_ptr<const Peer> peer);
   ~Http1() override;
@@ -36,13 +36,15 @@ class Http1 final : public Protocol {
  private:
   class Parser;
 
+  void OnWoken(int32_t /*stream*/) override { host_.OnWoken(); }
+
   enum class Phase {
-    kIdle,       // Nothing of the next request is there.
-    kHead,       // Reading its head,
-    kBody,       // its body.
-    kHandling,   // The handler has it.
-    kAnswering,  // The answer is known and on its way.
-    kDone,       // Close.
+    kIdle,       // No byte of the next request has arrived.
+    kHead,       // The head of the request is being read.
+    kBody,       // The body of the request is being read.
+    kHandling,   // The handler has the request.
+    kAnswering,  // The answer is known and is being sent.
+    kDone,       // The connection is to be closed.
   };
 
   /// Parses what is buffered until a request is handed out or more is needed.
@@ -52,11 +54,11 @@ class Http1 final : public Protocol {
   bool BeginBody();
   bool CheckBody(std::string_view rest);
   void HandOut();
-  /// Answers what will not reach the handler, and closes.
+  /// Answers a request that will not reach the handler, and closes.
   void Refuse(int code, std::string_view text);
   void RefuseBy(int parser_error);
   void BeginAnswer(const Response& head, std::unique_ptr<Outflow> flow, std::string_view framing);
-  /// Appends part of the body; false when there is none for now.
+  /// Appends part of the body. Returns false if no part is available now.
   bool ProducePart(std::string& out, size_t room);
   void EndAnswer(bool clean);
   void BeginNext();
@@ -73,17 +75,17 @@ class Http1 final : public Protocol {
   bool advancing_ = false;
   bool input_ended_ = false;
   bool draining_ = false;
-  bool close_after_ = false;  // The answer under way is the last.
+  bool close_after_ = false;  // The connection is closed after the current answer.
 
   std::unique_ptr<Parser> parser_;
   base::SteadyTime since_;         // When the phase, or the span of the body, began.
-  size_t span_bytes_ = 0;          // Of the body, in this span.
-  size_t head_bytes_ = 0;          // Of the head, so far.
-  size_t body_raw_ = 0;            // Of the body, with chunk headers.
-  size_t body_taken_ = 0;          // Of the server's budget for bodies.
+  size_t span_bytes_ = 0;          // Bytes of the body in this span.
+  size_t head_bytes_ = 0;          // Bytes of the head so far.
+  size_t body_raw_ = 0;            // Bytes of the body, with chunk headers.
+  size_t body_taken_ = 0;          // Bytes taken from the server's budget for bodies.
   bool head_only_ = false;         // HEAD
   bool old_ = false;               // HTTP/1.0
-  bool chunked_ = false;           // The answer.
+  bool chunked_ = false;           // The answer is chunked.
   std::string ready_;              // Head of the answer, or "100 Continue", not yet produced.
   std::unique_ptr<Outflow> flow_;  // Body of the answer.
 };

@@ -1,4 +1,4 @@
-// HTTP/1.1 without sockets: every byte and every moment is the test's.
+// Tests HTTP/1.1 without sockets. The test controls every byte and the time.
 #include "http/http1.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "http/testing.h"
+#include "http/testing/http_kit.h"
 
 namespace berth::http {
 namespace {
@@ -21,8 +21,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-struct Fixture {
-  explicit Fixture(Limits limits = {}) : stage(limits), http(stage.env, stage, stage.peer) {}
+struct Http1Fixture {
+  explicit Http1Fixture(Limits limits = {}) : stage(limits), http(stage.env, stage, stage.peer) {}
 
   std::string Exchange(std::string_view bytes) {
     http.Receive(bytes);
@@ -38,11 +38,11 @@ struct Fixture {
   Http1 http;
 };
 
-constexpr std::string_view kGet = "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::string_view kGetA = "GET /a?b=c HTTP/1.1\r\nHost: h\r\n\r\n";
 
 TEST(Http1, ReadsARequestInOnePieceAndByteByByte) {
   for (const bool bytewise : {false, true}) {
-    Fixture f;
+    Http1Fixture f;
     const std::string text =
         "PUT /x/%20y?q=1&r HTTP/1.1\r\nHost: h\r\nX-One: 1\r\nx-one: two \r\n"
         "Content-Length: 5\r\n\r\nhello";
@@ -64,15 +64,15 @@ TEST(Http1, ReadsARequestInOnePieceAndByteByByte) {
 }
 
 TEST(Http1, ReadsALongHeadThatComesInParts) {
-  Fixture f({.header_bytes = 1000, .request_line_bytes = 100});
+  Http1Fixture f({.header_bytes = 1000, .request_line_bytes = 100});
   const std::string text = "GET / HTTP/1.1\r\nHost: h\r\nX: " + std::string(900, 'x') + "\r\n\r\n";
   for (const char c : text) f.http.Receive({&c, 1});
   EXPECT_EQ(f.stage.asked.size(), 1U);
 }
 
 TEST(Http1, AnswersInOnePiece) {
-  Fixture f;
-  f.http.Receive(kGet);
+  Http1Fixture f;
+  f.http.Receive(kGetA);
   f.http.Finish(f.stage.asked.at(0).stream,
                 {.code = 201, .headers = {{"x-a", "b\r\nevil: 1"}, {"date", "no"}}, .body = "ok"});
   EXPECT_EQ(f.stage.Drain(f.http),
@@ -82,10 +82,10 @@ TEST(Http1, AnswersInOnePiece) {
 }
 
 TEST(Http1, KeepsTheConnectionUnlessToldOtherwise) {
-  Fixture f;
+  Http1Fixture f;
   f.Echo();
-  EXPECT_THAT(f.Exchange(kGet), EndsWith("GET /a "));
-  EXPECT_THAT(f.Exchange(kGet), EndsWith("GET /a "));
+  EXPECT_THAT(f.Exchange(kGetA), EndsWith("GET /a "));
+  EXPECT_THAT(f.Exchange(kGetA), EndsWith("GET /a "));
   EXPECT_FALSE(f.http.Done());
   EXPECT_THAT(f.Exchange("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"),
               HasSubstr("Connection: close\r\n"));
@@ -93,7 +93,7 @@ TEST(Http1, KeepsTheConnectionUnlessToldOtherwise) {
 }
 
 TEST(Http1, AnswersRequestsSentAheadInOrder) {
-  Fixture f;
+  Http1Fixture f;
   std::string many;
   for (int i = 0; i < 3; ++i) many += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n";
   f.http.Receive(many);
@@ -106,15 +106,15 @@ TEST(Http1, AnswersRequestsSentAheadInOrder) {
 }
 
 TEST(Http1, StopsReadingWhenTooMuchIsSentAhead) {
-  Fixture f;
-  f.http.Receive(kGet);
+  Http1Fixture f;
+  f.http.Receive(kGetA);
   EXPECT_TRUE(f.http.WantsInput());
   f.http.Receive(std::string(20'000, 'x'));
   EXPECT_FALSE(f.http.WantsInput());
 }
 
 TEST(Http1, ReadsChunkedBodiesAndForgetsTrailers) {
-  Fixture f;
+  Http1Fixture f;
   const std::string text =
       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
       "5;name=value\r\nhello\r\n1\r\n!\r\n0\r\nX-Trailer: t\r\n\r\n";
@@ -125,7 +125,7 @@ TEST(Http1, ReadsChunkedBodiesAndForgetsTrailers) {
 }
 
 TEST(Http1, SaysContinueWhenAskedTo) {
-  Fixture f;
+  Http1Fixture f;
   f.Echo();
   EXPECT_EQ(f.Exchange("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n"
                        "Expect: 100-continue\r\n\r\n"),
@@ -136,7 +136,7 @@ TEST(Http1, SaysContinueWhenAskedTo) {
 }
 
 TEST(Http1, RefusesALargeBodyInsteadOfContinue) {
-  Fixture f({.body_bytes = 10});
+  Http1Fixture f({.body_bytes = 10});
   EXPECT_THAT(f.Exchange("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 11\r\n"
                          "Expect: 100-continue\r\n\r\n"),
               StartsWith("HTTP/1.1 413 "));
@@ -144,18 +144,18 @@ TEST(Http1, RefusesALargeBodyInsteadOfContinue) {
 }
 
 TEST(Http1, AnswersHeadWithoutABody) {
-  Fixture f;
+  Http1Fixture f;
   f.Echo();
   const std::string answer = f.Exchange("HEAD /abc HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(answer, HasSubstr("Content-Length: 10\r\n"));
   EXPECT_THAT(answer, EndsWith("\r\n\r\n"));
-  EXPECT_THAT(f.Exchange(kGet), EndsWith("GET /a "));
+  EXPECT_THAT(f.Exchange(kGetA), EndsWith("GET /a "));
 }
 
 TEST(Http1, SendsNoBodyWhereNoneMayBe) {
   for (const int code : {204, 304}) {
-    Fixture f;
-    f.http.Receive(kGet);
+    Http1Fixture f;
+    f.http.Receive(kGetA);
     f.http.Finish(1, {.code = code, .body = "x"});
     const std::string answer = f.stage.Drain(f.http);
     EXPECT_THAT(answer, EndsWith("\r\n\r\n"));
@@ -164,12 +164,12 @@ TEST(Http1, SendsNoBodyWhereNoneMayBe) {
 }
 
 TEST(Http1, CountsOneAnswerOnly) {
-  Fixture f;
-  f.http.Receive(kGet);
+  Http1Fixture f;
+  f.http.Receive(kGetA);
   f.http.Finish(1, {.body = "first"});
   f.http.Finish(1, {.body = "second"});
   EXPECT_THAT(f.stage.Drain(f.http), EndsWith("first"));
-  f.http.Receive(kGet);
+  f.http.Receive(kGetA);
   f.http.Finish(1, {.body = "late answer to the first"});
   EXPECT_THAT(f.stage.Drain(f.http), IsEmpty());
   f.http.Finish(2, {.body = "right"});
@@ -185,7 +185,7 @@ struct Bad {
 class Http1Bad : public testing::TestWithParam<Bad> {};
 
 TEST_P(Http1Bad, IsRefusedAndClosed) {
-  Fixture f(
+  Http1Fixture f(
       {.header_bytes = 1000, .header_count = 10, .request_line_bytes = 100, .body_bytes = 50});
   const std::string answer = f.Exchange(GetParam().text);
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 " + std::to_string(GetParam().code) + " ")) << answer;
@@ -240,26 +240,26 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& bad) { return bad.param.name; });
 
 TEST(Http1, TakesABodyOfExactlyTheLimit) {
-  Fixture f({.body_bytes = 50});
+  Http1Fixture f({.body_bytes = 50});
   f.http.Receive(Post("Content-Length: 50\r\n\r\n" + std::string(50, 'a')));
   ASSERT_EQ(f.stage.asked.size(), 1U);
   EXPECT_EQ(f.stage.asked[0].request.body.size(), 50U);
 }
 
 TEST(Http1, RefusesChunksThatAreAllHeader) {
-  Fixture f;
+  Http1Fixture f;
   f.http.Receive(Post("Transfer-Encoding: chunked\r\n\r\n"));
   const std::string chunk = "1;" + std::string(1000, 'x') + "\r\na\r\n";
   for (int i = 0; i < 1000 && f.stage.errors.empty(); ++i) f.http.Receive(chunk);
   EXPECT_THAT(f.stage.errors, ElementsAre(400));
-  Fixture endless;
+  Http1Fixture endless;
   endless.http.Receive(Post("Transfer-Encoding: chunked\r\n\r\n1;"));
   endless.http.Receive(std::string(20'000, 'x'));
   EXPECT_THAT(endless.stage.errors, ElementsAre(400));
 }
 
 TEST(Http1, SharesTheMemoryForAnswersThatNobodyTakes) {
-  Fixture f({.answer_memory = 300'000});
+  Http1Fixture f({.answer_memory = 300'000});
   const std::string bulk(200'000, 'b');
   const auto ask = [&] {
     f.http.Receive("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -276,7 +276,7 @@ TEST(Http1, SharesTheMemoryForAnswersThatNobodyTakes) {
 }
 
 TEST(Http1, SharesTheMemoryForBodies) {
-  Fixture f({.body_memory = 100});
+  Http1Fixture f({.body_memory = 100});
   f.http.Receive(Post("Content-Length: 1000\r\n\r\n"));
   f.http.Receive(std::string(90, 'a'));
   EXPECT_FALSE(f.stage.bodies.Take(11));
@@ -286,14 +286,14 @@ TEST(Http1, SharesTheMemoryForBodies) {
 }
 
 TEST(Http1, ClosesAfterHttp10) {
-  Fixture f;
+  Http1Fixture f;
   f.Echo();
   EXPECT_THAT(f.Exchange("GET /old HTTP/1.0\r\n\r\n"), EndsWith("GET /old "));
   EXPECT_TRUE(f.http.Done());
 }
 
 TEST(Http1, TakesAbsoluteTargets) {
-  Fixture f;
+  Http1Fixture f;
   f.http.Receive("GET http://other/p?q HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_EQ(f.stage.asked.at(0).request.path, "/p");
   EXPECT_EQ(f.stage.asked.at(0).request.query, "q");
@@ -301,7 +301,8 @@ TEST(Http1, TakesAbsoluteTargets) {
 
 // --- streams -------------------------------------------------------------------------------------
 
-std::shared_ptr<ScriptSource::Script> StartStream(Fixture& f, std::string_view request = kGet) {
+std::shared_ptr<ScriptSource::Script> StartStream(Http1Fixture& f,
+                                                  std::string_view request = kGetA) {
   auto script = std::make_shared<ScriptSource::Script>();
   f.http.Receive(request);
   f.http.Stream(f.stage.asked.back().stream, {.headers = {{"x", "y"}}},
@@ -310,7 +311,7 @@ std::shared_ptr<ScriptSource::Script> StartStream(Fixture& f, std::string_view r
 }
 
 TEST(Http1, StreamsInChunks) {
-  Fixture f;
+  Http1Fixture f;
   const auto script = StartStream(f);
   script->text = "one";
   EXPECT_THAT(f.stage.Drain(f.http), EndsWith("Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n"));
@@ -333,11 +334,11 @@ TEST(Http1, StreamsInChunks) {
   EXPECT_EQ(f.stage.counters.streams_now.Get(), 0U);
   EXPECT_FALSE(f.http.Done());
   f.Echo();
-  EXPECT_THAT(f.Exchange(kGet), EndsWith("GET /a ")) << "the connection goes on";
+  EXPECT_THAT(f.Exchange(kGetA), EndsWith("GET /a ")) << "the connection goes on";
 }
 
 TEST(Http1, PullsAgainAtTheTimeTheSourceNames) {
-  Fixture f;
+  Http1Fixture f;
   const auto script = StartStream(f);
   script->wake_at = f.stage.clock.Steady() + seconds(5);
   f.stage.Drain(f.http);
@@ -350,7 +351,7 @@ TEST(Http1, PullsAgainAtTheTimeTheSourceNames) {
 }
 
 TEST(Http1, BreaksOffAnAbortedStream) {
-  Fixture f;
+  Http1Fixture f;
   const auto script = StartStream(f);
   script->then = Pulled::kAbort;
   EXPECT_THAT(f.stage.Drain(f.http), Not(HasSubstr("0\r\n\r\n")));
@@ -359,7 +360,7 @@ TEST(Http1, BreaksOffAnAbortedStream) {
 }
 
 TEST(Http1, EndsAStreamWhenTheClientIsGone) {
-  Fixture f;
+  Http1Fixture f;
   const auto script = StartStream(f);
   f.stage.Drain(f.http);
   f.http.ReceiveEnd();
@@ -368,8 +369,8 @@ TEST(Http1, EndsAStreamWhenTheClientIsGone) {
 }
 
 TEST(Http1, FinishesAnOrdinaryAnswerForAClientThatClosedItsHalf) {
-  Fixture f;
-  f.http.Receive(kGet);
+  Http1Fixture f;
+  f.http.Receive(kGetA);
   f.http.ReceiveEnd();
   EXPECT_FALSE(f.http.Done());
   f.http.Finish(1, {.body = "still"});
@@ -378,7 +379,7 @@ TEST(Http1, FinishesAnOrdinaryAnswerForAClientThatClosedItsHalf) {
 }
 
 TEST(Http1, StreamsToHttp10UntilTheClose) {
-  Fixture f;
+  Http1Fixture f;
   const auto script = StartStream(f, "GET / HTTP/1.0\r\n\r\n");
   script->text = "raw";
   script->then = Pulled::kEnd;
@@ -391,12 +392,12 @@ TEST(Http1, StreamsToHttp10UntilTheClose) {
 // --- draining and time ---------------------------------------------------------------------------
 
 TEST(Http1, DrainsWhenIdleAtOnceAndOtherwiseAfterTheAnswer) {
-  Fixture idle;
+  Http1Fixture idle;
   idle.http.Drain();
   EXPECT_TRUE(idle.http.Done());
 
-  Fixture busy;
-  busy.http.Receive(kGet);
+  Http1Fixture busy;
+  busy.http.Receive(kGetA);
   busy.http.Drain();
   EXPECT_FALSE(busy.http.Done());
   busy.http.Finish(1, {.body = "last"});
@@ -405,7 +406,7 @@ TEST(Http1, DrainsWhenIdleAtOnceAndOtherwiseAfterTheAnswer) {
   EXPECT_THAT(answer, EndsWith("last"));
   EXPECT_TRUE(busy.http.Done());
 
-  Fixture streaming;
+  Http1Fixture streaming;
   const auto script = StartStream(streaming);
   streaming.stage.Drain(streaming.http);
   streaming.http.Drain();
@@ -414,9 +415,9 @@ TEST(Http1, DrainsWhenIdleAtOnceAndOtherwiseAfterTheAnswer) {
 }
 
 TEST(Http1, ClosesIdleConnections) {
-  Fixture f;
+  Http1Fixture f;
   f.Echo();
-  f.Exchange(kGet);
+  f.Exchange(kGetA);
   f.stage.Pass(f.http, f.stage.limits.idle - seconds(1));
   EXPECT_FALSE(f.http.Done());
   f.stage.Pass(f.http, seconds(1));
@@ -425,7 +426,7 @@ TEST(Http1, ClosesIdleConnections) {
 }
 
 TEST(Http1, GivesUpOnAHeadThatTrickles) {
-  Fixture f;
+  Http1Fixture f;
   f.http.Receive("GET / HTTP/1.1\r\nX: ");
   for (int i = 0; i < 11 && f.stage.errors.empty(); ++i) {
     f.http.Receive("a");
@@ -437,7 +438,7 @@ TEST(Http1, GivesUpOnAHeadThatTrickles) {
 }
 
 TEST(Http1, GivesUpOnABodyThatTricklesButNotOnALongOne) {
-  Fixture slow;
+  Http1Fixture slow;
   slow.http.Receive(Post("Content-Length: 100000\r\n\r\n"));
   for (int i = 0; i < 20 && slow.stage.errors.empty(); ++i) {
     slow.http.Receive("a");
@@ -446,7 +447,7 @@ TEST(Http1, GivesUpOnABodyThatTricklesButNotOnALongOne) {
   EXPECT_THAT(slow.stage.errors, ElementsAre(408));
   EXPECT_EQ(slow.stage.counters.timeouts.Get(), 1U);
 
-  Fixture steady;
+  Http1Fixture steady;
   steady.http.Receive(Post("Content-Length: 100000\r\n\r\n"));
   for (int i = 0; i < 100; ++i) {
     steady.http.Receive(std::string(1000, 'a'));
@@ -456,8 +457,8 @@ TEST(Http1, GivesUpOnABodyThatTricklesButNotOnALongOne) {
 }
 
 TEST(Http1, DoesNotHurryTheHandler) {
-  Fixture f;
-  f.http.Receive(kGet);
+  Http1Fixture f;
+  f.http.Receive(kGetA);
   EXPECT_EQ(f.http.Deadline(), std::nullopt);
 }
 

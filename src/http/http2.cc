@@ -13,24 +13,19 @@
 namespace berth::http {
 namespace {
 
-constexpr size_t kPadding = 64;                         // Behind every body, for parsers.
-constexpr int32_t kStreamWindow = 256 << 10;            // What a client may send ahead per stream,
-constexpr int32_t kConnectionWindow = 1 << 20;          // and on the connection.
+constexpr int32_t kStreamWindow = 256 << 10;            // Bytes a client may send ahead per stream.
+constexpr int32_t kConnectionWindow = 1 << 20;          // The same for the whole connection.
 constexpr size_t kConnectionBodies = size_t{16} << 20;  // Bodies being read on one connection.
-constexpr size_t kLingerBytes = size_t{8} << 20;        // Thrown away after an early answer.
+constexpr size_t kLingerBodyBytes = size_t{8} << 20;    // Discarded after an early answer.
 constexpr size_t kHeaderOverhead = 32;                  // Per field, as HTTP/2 counts.
 
 nghttp2_nv Field(std::string_view name, std::string_view value, bool unique = false) {
-  // nghttp2 takes copies and does not write; its types just do not say so.
+  // nghttp2 makes copies and does not write here, although its types are not const.
   return {.name = reinterpret_cast<uint8_t*>(const_cast<char*>(name.data())),
           .value = reinterpret_cast<uint8_t*>(const_cast<char*>(value.data())),
           .namelen = name.size(),
           .valuelen = value.size(),
           .flags = static_cast<uint8_t>(unique ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE)};
-}
-
-std::string_view View(const uint8_t* bytes, size_t length) {
-  return {reinterpret_cast<const char*>(bytes), length};
 }
 
 }  // namespace
@@ -48,8 +43,8 @@ struct Http2::Callbacks {
   static int OnHeader(nghttp2_session*, const nghttp2_frame* frame, const uint8_t* name,
                       size_t name_size, const uint8_t* value, size_t value_size, uint8_t,
                       void* user_data) {
-    return Self(user_data).OnHeader(frame->hd.stream_id, View(name, name_size),
-                                    View(value, value_size));
+    return Self(user_data).OnHeader(frame->hd.stream_id, TextView(name, name_size),
+                                    TextView(value, value_size));
   }
   static int OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user_data) {
     return Self(user_data).OnFrame(*frame);
@@ -60,7 +55,7 @@ struct Http2::Callbacks {
   }
   static int OnData(nghttp2_session*, uint8_t, int32_t id, const uint8_t* data, size_t size,
                     void* user_data) {
-    Self(user_data).OnData(id, View(data, size));
+    Self(user_data).OnData(id, TextView(data, size));
     return 0;
   }
   static int OnClose(nghttp2_session*, int32_t id, uint32_t, void* user_data) {
@@ -71,20 +66,18 @@ struct Http2::Callbacks {
     Self(user_data).OnSent(*frame);
     return 0;
   }
-  static ssize_t Read(nghttp2_session*, int32_t id, uint8_t*, size_t room, uint32_t* flags,
-                      nghttp2_data_source*, void* user_data) {
-    Http2& self = Self(user_data);
-    Exchange* exchange = self.Find(id);
-    if (exchange == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    return self.Read(*exchange, room, *flags);
+  /// Returns the exchange of an answer. nghttp2 reads and sends an answer only while its stream,
+  /// and so the exchange, exists.
+  static Exchange& Of(nghttp2_data_source* source) { return *static_cast<Exchange*>(source->ptr); }
+
+  static ssize_t Read(nghttp2_session*, int32_t, uint8_t*, size_t room, uint32_t* flags,
+                      nghttp2_data_source* source, void* user_data) {
+    return Self(user_data).Read(Of(source), room, *flags);
   }
-  static int Send(nghttp2_session*, nghttp2_frame* frame, const uint8_t* head, size_t length,
-                  nghttp2_data_source*, void* user_data) {
+  static int Send(nghttp2_session*, nghttp2_frame*, const uint8_t* head, size_t length,
+                  nghttp2_data_source* source, void* user_data) {
     constexpr size_t kFrameHead = 9;
-    Http2& self = Self(user_data);
-    Exchange* exchange = self.Find(frame->hd.stream_id);
-    if (exchange == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-    return self.Send(*exchange, View(head, kFrameHead), length);
+    return Self(user_data).Send(Of(source), TextView(head, kFrameHead), length);
   }
 
   static const nghttp2_session_callbacks* Table() {
@@ -121,7 +114,8 @@ Http2::Http2(ProtocolEnv& env, ProtocolHost& host, std::shared_ptr<const Peer> p
   nghttp2_option_set_max_continuations(option, limits.h2.continuations);
   nghttp2_option_set_max_settings(option, limits.h2.settings_entries);
   nghttp2_option_set_max_outbound_ack(option, limits.h2.acks_waiting);
-  // H2Limits counts resets, by our clock and with the right code; this one must not come first.
+  // H2Limits counts resets, with our clock and with the right code. nghttp2's own limit must not
+  // apply first.
   nghttp2_option_set_stream_reset_rate_limit(option, UINT32_MAX, UINT32_MAX);
   nghttp2_session_server_new2(&session_, Callbacks::Table(), this, option);
   nghttp2_option_del(option);
@@ -170,7 +164,8 @@ void Http2::Receive(std::string_view bytes) {
   if (nghttp2_session_want_write(session_) != 0) host_.OnOutput();
 }
 
-/// OnFrame never sees PRIORITY: since we announce that we have none, nghttp2 passes over it.
+/// Counts PRIORITY frames. OnFrame never gets them: the server announces that it does not use
+/// priorities, so nghttp2 skips them.
 int Http2::OnBeginFrame(uint8_t type) {
   return type != NGHTTP2_PRIORITY || guard_.OnControl(env_.clock.Steady()) ? 0 : Abuse();
 }
@@ -191,7 +186,7 @@ int Http2::OnHeader(int32_t id, std::string_view name, std::string_view value) {
   const size_t size = name.size() + value.size();
   if (!guard_.OnHeader(size + kHeaderOverhead)) return Abuse();
   Exchange* exchange = Find(id);
-  // Fields after the head are a trailer: nobody asked for it.
+  // Fields after the head are a trailer, which no handler needs.
   if (exchange == nullptr || exchange->phase != Exchange::Phase::kHead) return 0;
   if (exchange->refusal != 0) return 0;
   Request& request = *exchange->request;
@@ -278,7 +273,7 @@ void Http2::OnData(int32_t id, std::string_view bytes) {
   if (exchange == nullptr) return;
   if (exchange->phase == Exchange::Phase::kLingering) {
     exchange->span_bytes += bytes.size();
-    if (exchange->span_bytes > kLingerBytes) EndLingering(*exchange);
+    if (exchange->span_bytes > kLingerBodyBytes) EndLingering(*exchange);
   }
   if (exchange->phase != Exchange::Phase::kBody) return;
   std::string& body = exchange->request->body;
@@ -306,8 +301,8 @@ void Http2::OnRequestEnd(Exchange& exchange) {
   --reading_;
   ReleaseBody(exchange);
   const std::unique_ptr<Request> request = std::move(exchange.request);
-  if (request->body.capacity() < request->body.size() + kPadding) {
-    request->body.reserve(request->body.size() + kPadding);
+  if (request->body.capacity() < request->body.size() + kBodyPadding) {
+    request->body.reserve(request->body.size() + kBodyPadding);
   }
   request->peer = peer_;
   request->protocol = 2;
@@ -318,7 +313,7 @@ void Http2::OnRequestEnd(Exchange& exchange) {
 void Http2::OnClose(int32_t id) {
   const auto found = exchanges_.find(id);
   if (found == exchanges_.end()) return;
-  // Out of the table first: a Source may do anything when it goes.
+  // Removed from the table first, since the destructor of a Source may do anything.
   const std::unique_ptr<Exchange> exchange = std::move(found->second);
   exchanges_.erase(found);
   if (exchange->phase == Exchange::Phase::kHead) in_headers_ = false;
@@ -357,7 +352,7 @@ void Http2::Submit(Exchange& exchange, const Response& head, std::optional<size_
   }
   fields.push_back(Field("date", env_.date.At(env_.clock.Now())));
   if (length) fields.push_back(Field("content-length", {length_text.data(), length_text.size()}));
-  nghttp2_data_provider provider = {.source = {.ptr = nullptr}, .read_callback = Callbacks::Read};
+  nghttp2_data_provider provider = {.source = {.ptr = &exchange}, .read_callback = Callbacks::Read};
   const bool empty = !exchange.flow->is_stream() && exchange.flow->ended();
   if (nghttp2_submit_response(session_, exchange.id, fields.data(), fields.size(),
                               empty ? nullptr : &provider) != 0) {

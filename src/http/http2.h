@@ -1,5 +1,5 @@
-// HTTP/2 as a machine of bytes: see protocol.h. nghttp2 does frames, header compression and flow
-// control; what a request is, what it may cost and how its answer flows is decided here.
+// HTTP/2 as a Protocol (see protocol.h). nghttp2 does frames, header compression and flow control.
+// This class decides what a request is, what it may cost and how its answer is sent.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -18,7 +18,12 @@
 
 namespace berth::http {
 
-class Http2 final : public Protocol {
+/// Views bytes of nghttp2 as text.
+inline std::string_view TextView(const uint8_t* bytes, size_t length) {
+  return {reinterpret_cast<const char*>(bytes), length};
+}
+
+class Http2 final : public Protocol, public FlowHost {
  public:
   Http2(ProtocolEnv& env, ProtocolHost& host, std::shared_ptr<const Peer> peer);
   ~Http2() override;
@@ -40,7 +45,8 @@ class Http2 final : public Protocol {
  private:
   /// A request and its answer.
   struct Exchange {
-    /// kLingering: answered before the request was whole; the rest of it is thrown away.
+    /// kLingering means that the answer was sent before the request was complete. The rest of the
+    /// request is discarded.
     enum class Phase { kHead, kBody, kHandling, kAnswering, kLingering };
 
     int32_t id = 0;
@@ -49,13 +55,13 @@ class Http2 final : public Protocol {
     bool head_only = false;
     int refusal = 0;
     size_t header_bytes = 0;
-    size_t body_taken = 0;  // Of the budgets for bodies.
+    size_t body_taken = 0;  // Bytes taken from the budgets for bodies.
     std::unique_ptr<Request> request = std::make_unique<Request>();
     std::unique_ptr<Outflow> flow;
     base::SteadyTime progress;  // When data last went out, or the span of the body began.
     size_t span_bytes = 0;
   };
-  struct Callbacks;  // nghttp2's view of us.
+  struct Callbacks;  // The functions that nghttp2 calls.
 
   Exchange* Find(int32_t id);
   int OnHeader(int32_t id, std::string_view name, std::string_view value);
@@ -74,10 +80,11 @@ class Http2 final : public Protocol {
   void Submit(Exchange& exchange, const Response& head, std::optional<size_t> length);
   void ReleaseBody(Exchange& exchange);
   void EndLingering(Exchange& exchange);
+  void OnWoken(int32_t stream) override;
   void Resume(int32_t id);
   void Sweep(base::SteadyTime now);
   void WakeDue(base::SteadyTime now);
-  /// GOAWAY with this reason, then the end.
+  /// Sends GOAWAY with this reason and ends the connection.
   void Terminate(uint32_t reason);
   int Abuse();
   std::chrono::nanoseconds SweepPeriod() const;
@@ -88,21 +95,21 @@ class Http2 final : public Protocol {
   H2Limits guard_;
   nghttp2_session* session_ = nullptr;
   absl::flat_hash_map<int32_t, std::unique_ptr<Exchange>> exchanges_;
-  std::string* out_ = nullptr;  // Where Send puts data, while Produce runs,
-  size_t out_limit_ = 0;        // and how far it may fill it.
+  std::string* out_ = nullptr;  // Where Send puts data while Produce runs.
+  size_t out_limit_ = 0;        // The size up to which Send may fill it.
 
-  bool dead_ = false;         // Close at once.
-  bool terminating_ = false;  // GOAWAY is the last thing to say.
+  bool dead_ = false;         // The connection is to be closed at once.
+  bool terminating_ = false;  // GOAWAY is the last frame to send.
   bool draining_ = false;
   bool greeted_ = false;            // The client has sent a frame.
   bool in_headers_ = false;         // A header block has begun.
-  base::SteadyTime headers_since_;  // When that, or the connection, began.
+  base::SteadyTime headers_since_;  // When the header block, or the connection, began.
   base::SteadyTime idle_since_;
   base::SteadyTime swept_;
-  size_t reading_ = 0;                         // Exchanges whose body arrives.
-  size_t answering_ = 0;                       // Exchanges whose ordinary answer is on its way.
-  size_t body_bytes_ = 0;                      // Of all bodies that are being read.
-  std::optional<base::SteadyTime> next_wake_;  // Not later than the first stream wants to be woken.
+  size_t reading_ = 0;                         // Exchanges whose body is being read.
+  size_t answering_ = 0;                       // Exchanges whose ordinary answer is being sent.
+  size_t body_bytes_ = 0;                      // Bytes of all bodies that are being read.
+  std::optional<base::SteadyTime> next_wake_;  // Not later than the first wake_at of a stream.
 };
 
 }  // namespace berth::http

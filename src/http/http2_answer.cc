@@ -1,4 +1,4 @@
-// How answers flow over HTTP/2, and what time does to them; requests are in http2.cc.
+// Sends answers over HTTP/2 and enforces time limits. Requests are in http2.cc.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,14 +9,6 @@
 #include "http/http2.h"
 
 namespace berth::http {
-namespace {
-
-std::string_view View(const uint8_t* bytes, size_t length) {
-  return {reinterpret_cast<const char*>(bytes), length};
-}
-
-}  // namespace
-
 // --- answers -------------------------------------------------------------------------------------
 
 void Http2::Refuse(Exchange& exchange, int code, std::string_view text) {
@@ -48,9 +40,8 @@ void Http2::Stream(uint32_t stream, Response head, std::unique_ptr<Source> sourc
     exchange->flow = std::make_unique<Outflow>(Pieces());
     ++answering_;
   } else {
-    const int32_t id = exchange->id;
     exchange->flow =
-        std::make_unique<Outflow>(std::move(source), env_.mailbox, [this, id] { Resume(id); });
+        std::make_unique<Outflow>(std::move(source), env_.mailbox, *this, exchange->id);
     if (draining_) exchange->flow->Drain();
     env_.counters.streams.Add();
     env_.counters.streams_now.Add();
@@ -96,14 +87,14 @@ void Http2::Produce(std::string& out, size_t room) {
     const ssize_t size = nghttp2_session_mem_send(session_, &bytes);
     if (size < 0) dead_ = true;
     if (size <= 0) break;
-    out.append(View(bytes, static_cast<size_t>(size)));
+    out.append(TextView(bytes, static_cast<size_t>(size)));
   }
   out_ = nullptr;
 }
 
 void Http2::OnSent(const nghttp2_frame& frame) {
   if (frame.hd.type == NGHTTP2_RST_STREAM) {
-    // Streams that fail by the client's fault cost as much as those it resets itself.
+    // A stream that fails through the client's fault costs as much as one that the client resets.
     if (frame.rst_stream.error_code != NGHTTP2_NO_ERROR && !guard_.OnReset(env_.clock.Steady())) {
       Abuse();
     }
@@ -113,7 +104,8 @@ void Http2::OnSent(const nghttp2_frame& frame) {
   if (!body || (frame.hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return;
   Exchange* exchange = Find(frame.hd.stream_id);
   if (exchange == nullptr || exchange->request_ended) return;
-  // Not reset at once: there are clients that take that for a failure, and never read the answer.
+  // The stream is not reset at once, since some clients take that for a failure and never read the
+  // answer.
   exchange->phase = Exchange::Phase::kLingering;
   exchange->progress = env_.clock.Steady();
   exchange->span_bytes = 0;
@@ -144,8 +136,17 @@ void Http2::Drain() {
   host_.OnOutput();
 }
 
+void Http2::OnWoken(int32_t stream) {
+  if (exchanges_.size() > 1) {
+    Resume(stream);  // Its output is sent together with that of other streams.
+    return;
+  }
+  nghttp2_session_resume_data(session_, stream);
+  host_.OnWoken();
+}
+
 void Http2::Resume(int32_t id) {
-  // Fails when the stream is not deferred: then it will be read anyway.
+  // This fails if the stream is not deferred, but then nghttp2 reads it anyway.
   nghttp2_session_resume_data(session_, id);
   host_.OnOutput();
 }
@@ -189,7 +190,8 @@ void Http2::OnDeadline(base::SteadyTime now) {
     Terminate(NGHTTP2_PROTOCOL_ERROR);
     return;
   }
-  // First, because the stream that wanted it may be gone: a time that is over must not stay.
+  // This comes first, because the stream that set the time may no longer exist, and a time in the
+  // past must not stay.
   if (next_wake_ && now >= *next_wake_) WakeDue(now);
   if (exchanges_.empty()) {
     if (now >= idle_since_ + env_.limits.idle) Terminate(NGHTTP2_NO_ERROR);
@@ -213,7 +215,7 @@ void Http2::WakeDue(base::SteadyTime now) {
   }
 }
 
-/// Slow bodies and answers that nobody takes.
+/// Ends streams whose body arrives too slowly or whose client does not take the answer.
 void Http2::Sweep(base::SteadyTime now) {
   const Limits& limits = env_.limits;
   swept_ = now;

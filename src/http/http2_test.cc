@@ -1,4 +1,4 @@
-// HTTP/2 without sockets: a client and the server's protocol hand each other bytes.
+// Tests HTTP/2 without sockets. A client and the server's protocol pass bytes to each other.
 #include "http/http2.h"
 
 #include <gmock/gmock.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "http/h2_peer.h"
-#include "http/testing.h"
+#include "http/testing/h2_peer.h"
+#include "http/testing/http_kit.h"
 
 namespace berth::http {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 using std::chrono::seconds;
 using testing::IsEmpty;
 
-struct Fixture {
-  explicit Fixture(Limits limits = {}, uint32_t window = 1U << 20, bool reads = true)
+struct Http2Fixture {
+  explicit Http2Fixture(Limits limits = {}, uint32_t window = 1U << 20, bool reads = true)
       : stage(limits), http(stage.env, stage, stage.peer), client(window, reads) {}
 
-  /// Until neither side has anything to say.
+  /// Passes bytes until neither side has output.
   void Talk(size_t room = 4096) {
     for (;;) {
       const std::string asked = client.Take();
@@ -58,7 +58,7 @@ struct Fixture {
 };
 
 TEST(Http2, ReadsRequestsAndAnswers) {
-  Fixture f;
+  Http2Fixture f;
   const int32_t id = f.client.Ask("POST", "/a/b?c=d", "hello", {{"x-one", "1"}});
   f.Talk();
   ASSERT_EQ(f.stage.asked.size(), 1U);
@@ -83,7 +83,7 @@ TEST(Http2, ReadsRequestsAndAnswers) {
 }
 
 TEST(Http2, AnswersInAnyOrder) {
-  Fixture f;
+  Http2Fixture f;
   const int32_t first = f.client.Ask("GET", "/1");
   const int32_t second = f.client.Ask("GET", "/2");
   f.Talk();
@@ -98,7 +98,7 @@ TEST(Http2, AnswersInAnyOrder) {
 }
 
 TEST(Http2, AnswersHeadAndEmptyBodies) {
-  Fixture f;
+  Http2Fixture f;
   f.Echo();
   const int32_t head = f.client.Ask("HEAD", "/abc");
   f.Talk();
@@ -114,7 +114,7 @@ TEST(Http2, AnswersHeadAndEmptyBodies) {
 }
 
 TEST(Http2, SendsALargeBodyAsFastAsTheClientTakesIt) {
-  Fixture f({}, 10'000, false);
+  Http2Fixture f({}, 10'000, false);
   f.stage.handler = [&f](uint32_t stream, const Request&) {
     Pieces body;
     const auto piece = std::make_shared<const std::string>(1000, 'x');
@@ -127,7 +127,7 @@ TEST(Http2, SendsALargeBodyAsFastAsTheClientTakesIt) {
 }
 
 TEST(Http2, ProducesLittleAtATime) {
-  Fixture f({}, 1U << 24);
+  Http2Fixture f({}, 1U << 24);
   f.stage.handler = [&f](uint32_t stream, const Request&) {
     f.http.Finish(stream, {.body = std::string(5'000'000, 'x')});
   };
@@ -142,7 +142,7 @@ TEST(Http2, ProducesLittleAtATime) {
 }
 
 TEST(Http2, RefusesBodiesOverTheLimitAndGoesOn) {
-  Fixture f({.body_bytes = 1000});
+  Http2Fixture f({.body_bytes = 1000});
   f.Echo();
   const int32_t exact = f.client.Ask("POST", "/", std::string(1000, 'a'));
   const int32_t over = f.client.Ask("POST", "/", std::string(1001, 'a'));
@@ -161,7 +161,7 @@ TEST(Http2, RefusesBodiesOverTheLimitAndGoesOn) {
 }
 
 TEST(Http2, ThrowsAwaySomeOfABodyAfterAnEarlyAnswerButNotAll) {
-  Fixture f({.body_bytes = 1000});
+  Http2Fixture f({.body_bytes = 1000});
   const int32_t some = f.client.Ask("POST", "/", std::string(7U << 20, 'a'));
   const int32_t much = f.client.Ask("POST", "/", std::string(9U << 20, 'a'));
   f.Talk();
@@ -173,7 +173,7 @@ TEST(Http2, ThrowsAwaySomeOfABodyAfterAnEarlyAnswerButNotAll) {
 }
 
 TEST(Http2, RefusesLongHeadersAndTargets) {
-  Fixture f({.header_bytes = 2000, .header_count = 20, .request_line_bytes = 100});
+  Http2Fixture f({.header_bytes = 2000, .header_count = 20, .request_line_bytes = 100});
   f.Echo();
   const int32_t large = f.client.Ask("GET", "/", "", {{"x", std::string(2000, 'a')}});
   H2Peer::Fields many;
@@ -189,8 +189,8 @@ TEST(Http2, RefusesLongHeadersAndTargets) {
 }
 
 TEST(Http2, RefusesStreamsOverTheLimit) {
-  Fixture f({.h2_streams = 3});
-  std::vector<int32_t> ids;  // All sent before the client can know of the limit.
+  Http2Fixture f({.h2_streams = 3});
+  std::vector<int32_t> ids;  // All sent before the client can know the limit.
   for (int i = 0; i < 5; ++i) ids.push_back(f.client.Ask("GET", "/" + std::to_string(i)));
   f.Talk();
   EXPECT_EQ(f.client.max_streams, 3U);
@@ -204,7 +204,7 @@ TEST(Http2, RefusesStreamsOverTheLimit) {
 }
 
 TEST(Http2, SharesTheMemoryForAnswersThatNobodyTakes) {
-  Fixture f({.answer_memory = 300'000}, 100, false);
+  Http2Fixture f({.answer_memory = 300'000}, 100, false);
   f.stage.handler = [&](uint32_t stream, const Request&) {
     f.http.Finish(stream, {.body = std::string(200'000, 'b'), .bulk = true});
   };
@@ -219,7 +219,7 @@ TEST(Http2, SharesTheMemoryForAnswersThatNobodyTakes) {
 }
 
 TEST(Http2, SharesTheMemoryForBodies) {
-  Fixture f({.body_memory = 1000});
+  Http2Fixture f({.body_memory = 1000});
   const int32_t one = f.client.Ask("POST", "/", std::string(600, 'a'), {}, true);
   f.Talk();
   const int32_t two = f.client.Ask("POST", "/", std::string(600, 'a'), {}, true);
@@ -234,7 +234,7 @@ TEST(Http2, SharesTheMemoryForBodies) {
 // --- streams -------------------------------------------------------------------------------------
 
 TEST(Http2, StreamsWhatIsThereAndWaits) {
-  Fixture f;
+  Http2Fixture f;
   const auto script = f.StartStream();
   EXPECT_EQ(f.client.Status(f.last), "200");
   const int pulls = script->pulls;
@@ -255,7 +255,7 @@ TEST(Http2, StreamsWhatIsThereAndWaits) {
 }
 
 TEST(Http2, PullsAgainAtTheTimeTheSourceNames) {
-  Fixture f;
+  Http2Fixture f;
   const auto script = f.StartStream(seconds(5));
   EXPECT_EQ(f.http.Deadline(), script->wake_at);
   script->text = "bookmark";
@@ -265,17 +265,17 @@ TEST(Http2, PullsAgainAtTheTimeTheSourceNames) {
 }
 
 TEST(Http2, ForgetsTheTimeThatAStreamNamedWhichIsGone) {
-  Fixture f;
+  Http2Fixture f;
   f.StartStream(seconds(5));
   f.client.Reset(f.last);
   f.Talk();
   f.stage.Pass(f.http, seconds(5));
-  // Its thread would ask again at once otherwise, for as long as the connection stays.
+  // Otherwise the io thread would call again at once, for as long as the connection is open.
   EXPECT_GT(f.http.Deadline(), f.stage.clock.Steady());
 }
 
 TEST(Http2, EndsAStreamThatTheClientResets) {
-  Fixture f;
+  Http2Fixture f;
   const auto script = f.StartStream();
   f.client.Reset(f.last);
   f.Talk();
@@ -283,7 +283,7 @@ TEST(Http2, EndsAStreamThatTheClientResets) {
 }
 
 TEST(Http2, ResetsAnAbortedStream) {
-  Fixture f;
+  Http2Fixture f;
   const auto script = f.StartStream();
   script->then = Pulled::kAbort;
   script->signal.Notify();
@@ -294,7 +294,7 @@ TEST(Http2, ResetsAnAbortedStream) {
 }
 
 TEST(Http2, DoesNotPullForAClientWithoutRoom) {
-  Fixture f({}, 100, false);
+  Http2Fixture f({}, 100, false);
   const auto script = f.StartStream();
   script->then = Pulled::kMore;
   for (int i = 0; i < 10; ++i) {
@@ -308,7 +308,7 @@ TEST(Http2, DoesNotPullForAClientWithoutRoom) {
 }
 
 TEST(Http2, DrainsWithGoawayAndLetsStreamsEnd) {
-  Fixture f;
+  Http2Fixture f;
   const auto script = f.StartStream();
   const int32_t busy = f.client.Ask("GET", "/busy");
   f.Talk();
@@ -327,7 +327,7 @@ TEST(Http2, DrainsWithGoawayAndLetsStreamsEnd) {
 // --- abuse ---------------------------------------------------------------------------------------
 
 TEST(Http2, TellsAClientThatResetsALotToCalmDown) {
-  Fixture f;
+  Http2Fixture f;
   f.Echo();
   for (int i = 0; i < 2000 && !f.client.goaway; ++i) {
     const int32_t id = f.client.Ask("GET", "/");
@@ -342,7 +342,7 @@ TEST(Http2, TellsAClientThatResetsALotToCalmDown) {
 }
 
 TEST(Http2, ToleratesResetsNowAndThen) {
-  Fixture f;
+  Http2Fixture f;
   for (int i = 0; i < 2000; ++i) {
     const int32_t id = f.client.Ask("GET", "/");
     f.http.Receive(f.client.Take());
@@ -355,7 +355,7 @@ TEST(Http2, ToleratesResetsNowAndThen) {
 
 TEST(Http2, TellsAClientThatFloodsPingsOrSettingsToCalmDown) {
   for (const bool ping : {true, false}) {
-    Fixture f;
+    Http2Fixture f;
     for (int i = 0; i < 2000 && !f.client.goaway; ++i) {
       if (ping) {
         f.client.Ping();
@@ -369,7 +369,7 @@ TEST(Http2, TellsAClientThatFloodsPingsOrSettingsToCalmDown) {
 }
 
 TEST(Http2, EndsAConnectionThatNeverReadsItsAcks) {
-  Fixture f({.h2 = {.controls = {.burst = 1e9, .per_second = 0}}});
+  Http2Fixture f({.h2 = {.controls = {.burst = 1e9, .per_second = 0}}});
   for (int i = 0; i < 2000; ++i) {
     f.client.Ping();
     f.http.Receive(f.client.Take());
@@ -392,9 +392,9 @@ std::string Frame(size_t length, uint8_t type, uint8_t flags, uint32_t stream) {
 }
 
 TEST(Http2, EndsAConnectionThatFloodsContinuations) {
-  Fixture f;
+  Http2Fixture f;
   f.Talk();
-  // Literal fields without indexing, name "a", empty value; never an end of headers.
+  // Literal fields without indexing, with name "a" and an empty value. The headers never end.
   const std::string field(
       "\x00\x01"
       "a\x00",
@@ -409,9 +409,9 @@ TEST(Http2, EndsAConnectionThatFloodsContinuations) {
 }
 
 TEST(Http2, EndsAConnectionWhoseHeadersUnpackWithoutEnd) {
-  Fixture f({.header_bytes = 10'000});
+  Http2Fixture f({.header_bytes = 10'000});
   f.Talk();
-  // One long field put into the table (literal with indexing), then referred to again and again.
+  // One long field is put into the table (literal with indexing) and then referred to many times.
   std::string block(
       "\x40\x01"
       "a\x7f\x81\x1e",
@@ -425,7 +425,7 @@ TEST(Http2, EndsAConnectionWhoseHeadersUnpackWithoutEnd) {
 }
 
 TEST(Http2, ClosesOnGarbage) {
-  Fixture f;
+  Http2Fixture f;
   f.http.Receive("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_TRUE(f.http.Done());
 }
@@ -433,7 +433,7 @@ TEST(Http2, ClosesOnGarbage) {
 // --- time ----------------------------------------------------------------------------------------
 
 TEST(Http2, ClosesIdleConnectionsInGoodOrder) {
-  Fixture f;
+  Http2Fixture f;
   f.Echo();
   f.client.Ask("GET", "/");
   f.Talk();
@@ -446,7 +446,7 @@ TEST(Http2, ClosesIdleConnectionsInGoodOrder) {
 }
 
 TEST(Http2, DoesNotTakeAWaitingStreamForIdle) {
-  Fixture f;
+  Http2Fixture f;
   f.StartStream();
   for (int i = 0; i < 100; ++i) {
     f.stage.Pass(f.http, seconds(60));
@@ -457,7 +457,7 @@ TEST(Http2, DoesNotTakeAWaitingStreamForIdle) {
 }
 
 TEST(Http2, GivesUpOnAClientThatSaysNothing) {
-  Fixture f;
+  Http2Fixture f;
   f.stage.Pass(f.http, f.stage.limits.header_read);
   f.stage.Drain(f.http);
   EXPECT_TRUE(f.http.Done());
@@ -465,7 +465,7 @@ TEST(Http2, GivesUpOnAClientThatSaysNothing) {
 }
 
 TEST(Http2, GivesUpOnABodyThatTrickles) {
-  Fixture f;
+  Http2Fixture f;
   const int32_t slow = f.client.Ask("POST", "/", "a", {}, true);
   const int32_t steady = f.client.Ask("POST", "/", "a", {}, true);
   f.Talk();
@@ -481,7 +481,7 @@ TEST(Http2, GivesUpOnABodyThatTrickles) {
 }
 
 TEST(Http2, ResetsAnAnswerThatNobodyTakes) {
-  Fixture f({}, 1000, false);
+  Http2Fixture f({}, 1000, false);
   f.stage.handler = [&f](uint32_t stream, const Request&) {
     f.http.Finish(stream, {.body = std::string(5000, 'x')});
   };

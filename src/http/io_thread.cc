@@ -57,7 +57,7 @@ void IoThread::CloseAll() {
   }
   mailbox_->Close();
   timer_.cancel();
-  work_.reset();  // The thread ends when the last wait has been told that it is over.
+  work_.reset();  // The thread ends when the last wait has been cancelled.
 }
 
 void IoThread::Drain() {
@@ -71,7 +71,8 @@ void IoThread::Drain() {
 
 void IoThread::Adopt(UniqueFd socket, std::string address, std::shared_ptr<const TlsContext> tls) {
   load_.fetch_add(1, std::memory_order_relaxed);
-  // In a shared_ptr because a function object must be copyable; closed if it is never called.
+  // The shared_ptr makes the function object copyable. It closes the socket if the function is
+  // never called.
   auto kept = std::make_shared<UniqueFd>(std::move(socket));
   mailbox_->Call([this, kept, address = std::move(address), tls = std::move(tls)]() mutable {
     auto connection = std::make_shared<Connection>(*this, ++last_id_, std::move(*kept),
@@ -130,7 +131,7 @@ void IoThread::RunTurns() {
     connection->queued = false;
     connection->Turn();
   }
-  // The room is kept for the next time.
+  // The capacity is kept for the next time.
   if (turns_.empty()) {
     turns.clear();
     turns_.swap(turns);
@@ -161,7 +162,8 @@ void IoThread::SetTimer() {
 void IoThread::OnTimer() {
   timer_at_.reset();
   const base::SteadyTime now = shared_.clock.Steady();
-  // Each once: one that names a time which is over again must not keep the others waiting.
+  // Each connection gets one call. One that sets a deadline in the past again must not delay the
+  // others.
   std::vector<std::shared_ptr<Connection>> due;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const auto found = connections_.find(deadlines_.begin()->second);

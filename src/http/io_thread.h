@@ -1,5 +1,5 @@
-// One io thread: its connections, their deadlines, its mailbox. Everything here happens on that
-// thread but where it says otherwise.
+// One io thread: its connections, their deadlines, its mailbox. All functions are called on that
+// thread, except where a comment says otherwise.
 #pragma once
 
 #include <absl/container/btree_set.h>
@@ -31,7 +31,7 @@
 
 namespace berth::http {
 
-/// What all io threads of a server share. Outlives them.
+/// The objects that all io threads of a server share. They must outlive the threads.
 struct ServerShared {
   const ServerOptions& options;
   const Handler& handler;
@@ -39,7 +39,7 @@ struct ServerShared {
   const base::Clock& clock;
   BodyBudget& bodies;
   BodyBudget& answers;
-  /// A connection is gone.
+  /// Called when a connection has been removed.
   std::function<void()> on_removed;
 };
 
@@ -56,7 +56,8 @@ class IoThread final : public MailboxOwner {
   /// Ends all connections and the thread. Start must have been called.
   void Stop();
   void Drain();
-  /// Counts at once, so that the next connection may go elsewhere.
+  /// Takes over a connection. Counts it in load() at once, so that the next one may go to another
+  /// thread.
   void Adopt(UniqueFd socket, std::string address, std::shared_ptr<const TlsContext> tls);
   size_t load() const { return load_.load(std::memory_order_relaxed); }
   const Counters& counters() const { return counters_; }
@@ -68,12 +69,13 @@ class IoThread final : public MailboxOwner {
   ProtocolEnv& env() { return env_; }
   const Handler& handler() const { return shared_.handler; }
   base::Logger& log() { return shared_.log; }
-  /// For the moment only: connections hold no buffers while they wait.
+  /// These buffers are shared by all connections and hold data only during a call. Connections hold
+  /// no buffers while they wait.
   std::span<char> read_buffer() { return read_buffer_; }
   std::string& write_buffer() { return write_buffer_; }
-  /// Connection::Turn will be called soon.
+  /// Makes the thread call Connection::Turn soon.
   void Enqueue(Connection& connection);
-  /// Connection::OnTime will be called at `deadline`, and no other one.
+  /// Makes the thread call Connection::OnTime at `deadline`, in place of any earlier request.
   void Arm(Connection& connection, base::SteadyTime deadline);
   void Remove(Connection& connection);
 

@@ -1,5 +1,5 @@
-// Hostile and careless clients on real sockets: every limit is reached, the right thing happens,
-// and the next client is served.
+// Tests hostile and careless clients on real sockets. Every limit is reached, the right thing
+// happens, and the next client is served.
 #include "http/limits.h"
 
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
-#include "http/socket_peer.h"
+#include "base/testing/base_kit.h"
+#include "http/testing/socket_peer.h"
 
 namespace berth::http {
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::StartsWith;
 
-constexpr std::string_view kGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::string_view kShortGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
 
 std::string LargeBody() {
   std::string body;
@@ -30,7 +30,7 @@ std::string LargeBody() {
 
 void ExpectServes(TestServer& server, bool tls) {
   SocketPeer peer = tls ? server.Http1() : server.Plain();
-  EXPECT_THAT(peer.Exchange(kGet, "GET /a "), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(peer.Exchange(kShortGet, "GET /a "), StartsWith("HTTP/1.1 200"));
 }
 
 TEST(Limits, ConnectionsInTotal) {
@@ -38,10 +38,10 @@ TEST(Limits, ConnectionsInTotal) {
   std::vector<SocketPeer> peers;
   for (int i = 0; i < 3; ++i) {
     peers.push_back(server.Plain());
-    EXPECT_THAT(peers.back().Exchange(kGet, "GET /a "), StartsWith("HTTP/1.1 200"));
+    EXPECT_THAT(peers.back().Exchange(kShortGet, "GET /a "), StartsWith("HTTP/1.1 200"));
   }
   SocketPeer over = server.Plain();
-  over.Send(kGet);
+  over.Send(kShortGet);
   EXPECT_EQ(over.Receive(), "");
   EXPECT_EQ(server.server->stats().connections_refused, 1U);
   peers.clear();
@@ -54,10 +54,10 @@ TEST(Limits, ConnectionsPerThread) {
   std::vector<SocketPeer> peers;
   for (int i = 0; i < 4; ++i) {
     peers.push_back(server.Plain());
-    EXPECT_THAT(peers.back().Exchange(kGet, "GET /a "), StartsWith("HTTP/1.1 200"));
+    EXPECT_THAT(peers.back().Exchange(kShortGet, "GET /a "), StartsWith("HTTP/1.1 200"));
   }
   SocketPeer over = server.Plain();
-  over.Send(kGet);
+  over.Send(kShortGet);
   EXPECT_EQ(over.Receive(), "");
 }
 
@@ -70,13 +70,13 @@ TEST(Limits, AThousandIdleConnectionsAreNoTrouble) {
   ASSERT_TRUE(
       TestServer::Eventually([&] { return server.server->stats().connections_now == 1000; }));
   ExpectServes(server, true);
-  EXPECT_THAT(peers[500 - 500 % 4].Exchange(kGet, "GET /a "), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(peers[500 - 500 % 4].Exchange(kShortGet, "GET /a "), StartsWith("HTTP/1.1 200"));
 }
 
 TEST(Limits, IdleConnectionsAreClosed) {
   TestServer server(true, {.idle = milliseconds(50)});
   SocketPeer one = server.Http1();
-  EXPECT_THAT(one.Exchange(kGet, "GET /a "), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(one.Exchange(kShortGet, "GET /a "), StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(one.Receive(), "");
   SocketPeer two = server.Http2();
   H2Peer h2;
@@ -123,7 +123,7 @@ TEST(Limits, GarbageInsteadOfTlsIsClosed) {
     peer.Close();
   }
   SocketPeer http = server.Plain();
-  http.Send(kGet);
+  http.Send(kShortGet);
   http.ReceiveAll();  // An alert, then the end.
   EXPECT_TRUE(TestServer::Eventually([&] {
     return server.server->stats().handshakes_failed == 51;

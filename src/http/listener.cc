@@ -15,7 +15,7 @@ namespace berth::http {
 namespace {
 
 constexpr int kBacklog = 4096;
-constexpr int kTries = 20;  // To find a port that is free on every address.
+constexpr int kTries = 20;  // Attempts to find a port that is free on every address.
 // A peer that vanished is noticed after about two minutes.
 constexpr int kKeepIdleSeconds = 60;
 constexpr int kKeepIntervalSeconds = 15;
@@ -58,7 +58,7 @@ uint16_t PortOf(int socket) {
                    : reinterpret_cast<const sockaddr_in6*>(&address)->sin6_port);
 }
 
-/// A socket, or -1 and errno.
+/// Returns a listening socket, or -1 with errno set.
 UniqueFd ListenOn(const Endpoint& endpoint, bool only_v6) {
   UniqueFd socket(
       ::socket(endpoint.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -101,7 +101,7 @@ std::string AddressText(const sockaddr_storage& address) {
 
 base::Result<Listeners> Listen(const std::vector<std::string>& addresses, uint16_t port) {
   if (addresses.empty()) return base::Fail(base::Reason::kInvalid, "no address to listen on");
-  // "::" serves IPv4 as well, unless an IPv4 address is asked for beside it.
+  // "::" serves IPv4 as well, unless the list has an IPv4 address too.
   const bool only_v6 = std::ranges::any_of(
       addresses, [](const std::string& text) { return text.find(':') == std::string::npos; });
   for (int attempt = 0;; ++attempt) {

@@ -32,7 +32,7 @@ class UniqueFd {
   int fd_;
 };
 
-/// "127.0.0.1:80", "[::1]:80"
+/// Returns an address and port as text, such as "127.0.0.1:80" or "[::1]:80".
 std::string AddressText(const sockaddr_storage& address);
 
 struct Listeners {
@@ -40,16 +40,17 @@ struct Listeners {
   uint16_t port = 0;
 };
 
-/// One non-blocking listening socket per address, all on the same port. Errors name the address.
+/// Opens one non-blocking listening socket per address, all on the same port. Errors name the
+/// address.
 base::Result<Listeners> Listen(const std::vector<std::string>& addresses, uint16_t port);
 
 struct Accepted {
-  UniqueFd socket;  // -1: see `error`.
+  UniqueFd socket;  // Holds -1 if `error` is set.
   std::string address;
   int error = 0;
 };
 
-/// The next connection, non-blocking and ready for use.
+/// Accepts the next connection. Its socket is non-blocking and ready for use.
 Accepted Accept(int listener);
 
 }  // namespace berth::http

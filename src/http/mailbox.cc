@@ -7,39 +7,31 @@ namespace berth::http {
 // --- Waiter, WaitSlot ----------------------------------------------------------------------------
 
 void Waiter::Arm(Signal* signal, const std::shared_ptr<Mailbox>& mailbox) {
-  const std::shared_ptr<Signal::State> state = signal == nullptr ? nullptr : signal->state();
-  if (state != signal_) {
+  // Compares plain pointers, since copying the shared_ptr here would slow down all other io
+  // threads.
+  Signal::State* const state = signal == nullptr ? nullptr : signal->state().get();
+  if (state != signal_.get()) {
     Leave();
     slot_ = state == nullptr ? nullptr : state->SlotOf(mailbox);
-    signal_ = state;
+    signal_ = state == nullptr ? nullptr : signal->state();
   }
   if (slot_ != nullptr) slot_->Arm();
 }
 
 void Waiter::Join() {
-  if (joined_ || slot_ == nullptr) return;
-  joined_ = true;
-  previous_ = nullptr;
-  next_ = slot_->first_;
-  if (next_ != nullptr) next_->previous_ = this;
-  slot_->first_ = this;
+  if (next_ == this && slot_ != nullptr) InsertBefore(slot_->waiting_);
 }
 
-void Waiter::Leave() {
-  if (!joined_) return;
-  joined_ = false;
-  if (previous_ != nullptr) {
-    previous_->next_ = next_;
-  } else {
-    slot_->first_ = next_;
-  }
-  if (next_ != nullptr) next_->previous_ = previous_;
-}
+void Waiter::Leave() { Unlink(); }
 
 void WaitSlot::WakeAll() {
-  // Woken only marks: nothing joins or dies in between, so the list empties.
-  while (first_ != nullptr) {
-    Waiter* waiter = first_;
+  // Waiters that wait again at once join the slot's list and are not woken again now.
+  WaitList woken;
+  if (waiting_.next_ == &waiting_) return;
+  woken.InsertBefore(waiting_);
+  waiting_.Unlink();
+  while (woken.next_ != &woken) {
+    auto* const waiter = static_cast<Waiter*>(woken.next_);
     waiter->Leave();
     waiter->Woken();
   }
@@ -52,7 +44,7 @@ std::shared_ptr<WaitSlot> Signal::State::SlotOf(const std::shared_ptr<Mailbox>& 
   for (const auto& slot : slots_) {
     if (slot->mailbox() == mailbox) return slot;
   }
-  // Io threads of servers that are gone.
+  // Removes the slots of io threads that have ended.
   std::erase_if(slots_, [](const auto& slot) { return slot->mailbox()->closed(); });
   slots_.push_back(std::make_shared<WaitSlot>(mailbox));
   return slots_.back();
@@ -100,7 +92,7 @@ bool Mailbox::closed() const {
 void Mailbox::Post(Task task) {
   base::MutexLock lock(mutex_);
   if (closed_) {
-    lock.Unlock();  // What is dropped may hold anything: not under our lock.
+    lock.Unlock();  // Dropped calls may hold anything, so they are destroyed without the lock.
     return;
   }
   tasks_.push_back(std::move(task));
@@ -138,7 +130,7 @@ void Mailbox::Close() {
     closed_ = true;
     dropped.swap(tasks_);
   }
-  // A thread that is started later may be given the same id; it is not ours.
+  // A thread that is started later may get the same id, but it is not the io thread.
   thread_.store(std::thread::id(), std::memory_order_relaxed);
 }
 

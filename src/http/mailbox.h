@@ -1,11 +1,12 @@
-// How other threads reach an io thread, and how streams wait on signals. Inside the module only.
+// How other threads reach an io thread, and how streams wait on signals. Internal to the module.
 //
-// A Mailbox is one io thread's inbox: answers, wake-ups and calls from anywhere, carried out in
-// order on that thread; however many arrive together, the thread is woken once. It outlives its
-// thread for as long as a Responder or a Signal knows it; what comes then is dropped.
+// A Mailbox is the inbox of one io thread. It takes answers, wake-ups and calls from any thread and
+// carries them out in order on the io thread. However many arrive together, the thread is woken
+// once. The mailbox outlives its thread for as long as a Responder or a Signal refers to it, and
+// drops everything that arrives then.
 //
-// A WaitSlot is the place where the streams of one io thread wait on one Signal. Its flag is the
-// whole agreement: the io thread sets it before it pulls, Notify clears it and, if it was set,
+// A WaitSlot is the place where the streams of one io thread wait on one Signal. Its flag alone
+// makes that safe: the io thread sets it before it pulls, and Notify clears it and, if it was set,
 // posts one wake-up. Both are read-modify-writes of one atomic, so either the pull sees what was
 // published before Notify, or Notify sees the flag.
 #pragma once
@@ -27,43 +28,75 @@ namespace berth::http {
 class Mailbox;
 class WaitSlot;
 
-/// A stream that waits, as an element of a WaitSlot's list. Io thread only.
-class Waiter {
+/// A link of a circular list. A link alone is an empty list.
+class WaitLink {
+ public:
+  WaitLink() = default;
+  WaitLink(const WaitLink&) = delete;
+  WaitLink& operator=(const WaitLink&) = delete;
+
+ protected:
+  ~WaitLink() = default;
+
+ private:
+  friend class Waiter;
+  friend class WaitSlot;
+  friend class WaitList;
+
+  void InsertBefore(WaitLink& other) {
+    previous_ = other.previous_;
+    next_ = &other;
+    previous_->next_ = this;
+    other.previous_ = this;
+  }
+  void Unlink() {
+    previous_->next_ = next_;
+    next_->previous_ = previous_;
+    previous_ = next_ = this;
+  }
+
+  WaitLink* previous_ = this;
+  WaitLink* next_ = this;
+};
+
+/// The head of a list.
+class WaitList final : public WaitLink {};
+
+/// A waiting stream, as an element of a WaitSlot's list. Used on the io thread only.
+class Waiter : private WaitLink {
  public:
   Waiter() = default;
   virtual ~Waiter() { Leave(); }
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  /// From here on a Notify of `signal` leads to Woken, once Join has been called too.
+  /// From this call on, a Notify of `signal` leads to Woken, if Join is called too.
   void Arm(Signal* signal, const std::shared_ptr<Mailbox>& mailbox);
   void Join();
   void Leave();
 
-  /// Called after the waiter has left its list.
+  /// Called after the waiter has left its list. The function may let it wait again, and may destroy
+  /// it and other waiters.
   virtual void Woken() = 0;
 
  private:
   friend class WaitSlot;
 
   std::shared_ptr<WaitSlot> slot_;
-  std::shared_ptr<Signal::State> signal_;  // Whose slot it is.
-  Waiter* previous_ = nullptr;
-  Waiter* next_ = nullptr;
-  bool joined_ = false;
+  std::shared_ptr<Signal::State> signal_;  // The signal of the slot.
 };
 
 class WaitSlot {
  public:
   explicit WaitSlot(std::shared_ptr<Mailbox> mailbox) : mailbox_(std::move(mailbox)) {}
 
-  /// Io thread.
+  /// Called on the io thread.
   void Arm() {
     if (!armed_.load(std::memory_order_relaxed)) armed_.exchange(true, std::memory_order_acq_rel);
   }
   void WakeAll();
 
-  /// Any thread: whether the io thread has to be told.
+  /// Returns whether the io thread has to be woken. May be called from any thread.
   bool Disarm() { return armed_.exchange(false, std::memory_order_acq_rel); }
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
 
@@ -72,10 +105,10 @@ class WaitSlot {
 
   const std::shared_ptr<Mailbox> mailbox_;
   std::atomic<bool> armed_{false};
-  Waiter* first_ = nullptr;  // Io thread.
+  WaitList waiting_;  // Used on the io thread only.
 };
 
-/// What Signal shares with the io threads.
+/// The part of a Signal that the io threads share.
 class Signal::State {
  public:
   std::shared_ptr<WaitSlot> SlotOf(const std::shared_ptr<Mailbox>& mailbox) EXCLUDES(mutex_);
@@ -86,7 +119,7 @@ class Signal::State {
   std::vector<std::shared_ptr<WaitSlot>> slots_ GUARDED_BY(mutex_);  // One per io thread.
 };
 
-/// The io thread behind a Mailbox. Called on that thread.
+/// The io thread of a Mailbox. Its functions are called on that thread.
 class MailboxOwner {
  public:
   virtual ~MailboxOwner() = default;
@@ -100,21 +133,21 @@ class Mailbox final : public AnswerSink {
   Mailbox(MailboxOwner& owner, std::function<void()> schedule)
       : owner_(owner), schedule_(std::move(schedule)) {}
 
-  /// Answers given on the io thread itself are carried out at once.
+  /// Carries out the answer at once if called on the io thread.
   void Finish(StreamKey key, Response response) override;
   void Stream(StreamKey key, Response head, std::unique_ptr<Source> source) override;
 
-  /// Both are dropped once the mailbox is closed.
+  /// Wake and Call do nothing once the mailbox is closed.
   void Wake(std::shared_ptr<WaitSlot> slot);
   void Call(std::function<void()> call);
   bool closed() const EXCLUDES(mutex_);
 
   // --- io thread ---
 
-  /// Says which thread is the io thread.
+  /// Makes the calling thread the io thread.
   void Open() { thread_.store(std::this_thread::get_id(), std::memory_order_relaxed); }
   void RunAll();
-  /// Drops what is there and what comes.
+  /// Drops everything that waits and everything that arrives later.
   void Close();
 
  private:

@@ -1,6 +1,8 @@
-// What a handler is given and what it gives back. Values; they refer to nothing of the connection.
+// The request that a handler gets and the response that it returns. Both are values and refer to
+// nothing of the connection.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +14,10 @@
 
 namespace berth::http {
 
-/// Who a verified client certificate says the client is.
+/// How many spare bytes follow every body in memory, as parsers need them.
+inline constexpr size_t kBodyPadding = 64;
+
+/// The identity of a client according to its verified certificate.
 struct ClientIdentity {
   std::string common_name = {};
   std::vector<std::string> organizations = {};
@@ -24,29 +29,31 @@ struct Peer {
   std::string address = {};  // "127.0.0.1:50312", "[::1]:50312"
   bool tls = false;
   std::optional<ClientIdentity> identity = {};
-  /// Why the certificate that the client did present gives it no identity; else empty.
+  /// Why the client's certificate gives it no identity. Empty if it does, or if the client
+  /// presented no certificate.
   std::string certificate_error = {};
 };
 
 struct Request {
   std::string method = {};
-  std::string path = {};   // Undecoded, begins with '/' (or is "*").
-  std::string query = {};  // Undecoded, what follows the '?'.
-  Headers headers = {};    // HTTP/2's :authority is given as "host".
-  std::string body = {};  // Always with room for 64 bytes more, which parsers want behind the text.
-  std::shared_ptr<const Peer> peer = {};  // Never null; one for all requests of a connection.
+  std::string path = {};                  // Undecoded, begins with '/' (or is "*").
+  std::string query = {};                 // Undecoded, the part after the '?'.
+  Headers headers = {};                   // HTTP/2's :authority appears as "host".
+  std::string body = {};                  // Always has capacity for kBodyPadding more bytes.
+  std::shared_ptr<const Peer> peer = {};  // Never null. All requests of a connection share it.
   int protocol = 1;                       // 1 or 2
 };
 
 struct Response {
   int code = 200;
-  /// Content-Length, Date, Connection and Transfer-Encoding are added by the server; what a handler
-  /// says about them is left out.
+  /// The server adds Content-Length, Date, Connection and Transfer-Encoding, and ignores those that
+  /// a handler sets.
   Headers headers = {};
   Pieces body = {};
-  /// Compress it if the client takes gzip and the body is worth it (over 128 KiB).
+  /// Whether to compress the body if the client accepts gzip and the body is over 128 KiB.
   bool compress = false;
-  /// Can be made again: when too much waits for clients to take it, they are told to come back.
+  /// True if the answer can be made again. If too many bytes of such answers wait for clients, the
+  /// client gets 503 instead.
   bool bulk = false;
 };
 

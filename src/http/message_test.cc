@@ -1,4 +1,4 @@
-// The small parts: header fields, pieces, targets, dates, gzip.
+// Tests the small parts: header fields, pieces, targets, dates, gzip.
 #include "http/message.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "http/gzip.h"
 #include "http/head.h"
 

@@ -14,7 +14,7 @@ BioPtr Reader(std::string_view text) {
   return BioPtr(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
-/// Without a way to ask for a password: a server must not stop at a prompt.
+/// Refuses to ask for a password, since a server must not stop at a prompt.
 int NoPassword(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*user*/) { return -1; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// OpenSSL's objects as owners, and its errors as text. Inside the module only.
+// Owning pointers for OpenSSL's objects, and its errors as text. Internal to the module.
 #pragma once
 
 #include <openssl/bio.h>
@@ -30,14 +30,15 @@ using X509Ptr = std::unique_ptr<X509, OpensslFree<X509_free>>;
 using SslCtxPtr = std::unique_ptr<SSL_CTX, OpensslFree<SSL_CTX_free>>;
 using SslPtr = std::unique_ptr<SSL, OpensslFree<SSL_free>>;
 
-/// What OpenSSL has noted on this thread, and forgets now; "unknown error" if nothing.
+/// Returns and clears the error that OpenSSL has noted on this thread, or returns "unknown error"
+/// if it has noted nothing.
 std::string OpensslError();
 
-/// All certificates of a PEM text, at least one.
+/// Reads all certificates of a PEM text. Fails if the text has no certificate.
 base::Result<std::vector<X509Ptr>> ReadCertificates(std::string_view pem, std::string_view what);
 base::Result<KeyPtr> ReadKey(std::string_view pem, std::string_view what);
 
-/// Every value of one kind (NID_commonName, ...) in a name, as UTF-8, in order.
+/// Returns every value of one kind (NID_commonName, ...) in a name, as UTF-8, in order.
 std::vector<std::string> NameEntries(const X509_NAME* name, int nid);
 
 }  // namespace berth::http

@@ -5,16 +5,17 @@
 namespace berth::http {
 namespace {
 
-/// Below this it costs no more than the connection does.
+/// Up to this size an answer costs no more memory than its connection, so it is not counted.
 constexpr size_t kSmallAnswer = size_t{64} << 10;
 
 }  // namespace
 
-Outflow::Outflow(std::unique_ptr<Source> source, std::shared_ptr<Mailbox> mailbox,
-                 std::function<void()> woken)
+Outflow::Outflow(std::unique_ptr<Source> source, const std::shared_ptr<Mailbox>& mailbox,
+                 FlowHost& host, int32_t stream)
     : source_(std::move(source)),
-      mailbox_(std::move(mailbox)),
-      woken_(std::move(woken)),
+      mailbox_(&mailbox),
+      host_(&host),
+      stream_(stream),
       ended_(source_ == nullptr) {}
 
 Outflow::~Outflow() {
@@ -28,10 +29,10 @@ Outflow::State Outflow::Fill(size_t room) {
   if (waiting_) return State::kWaiting;
   for (;;) {
     Signal* const signal = source_->signal();
-    Arm(signal, mailbox_);
+    Arm(signal, *mailbox_);
     const Pulled pulled = source_->Pull(pieces_, room);
     if (pulled == Pulled::kWait && source_->signal() != signal) {
-      // Armed for another signal than it waits on: what came since might go unnoticed.
+      // The stream is armed for another signal than it waits on, so it might miss a notification.
       if (pieces_.empty()) continue;
       return State::kBytes;
     }
@@ -47,7 +48,7 @@ Outflow::State Outflow::Fill(size_t room) {
   if (!pieces_.empty()) return State::kBytes;
   if (aborted_) return State::kAbort;
   if (ended_) return State::kEnd;
-  // kMore without bytes is a promise not kept; treated as a wait, or it would spin.
+  // kMore without bytes breaks the contract. It is treated as kWait, since the thread would spin.
   if (!waiting_) {
     waiting_ = true;
     wake_at_ = source_->wake_at();
@@ -69,7 +70,7 @@ void Outflow::Drain() {
 
 void Outflow::Woken() {
   waiting_ = false;
-  woken_();
+  host_->OnWoken(stream_);
 }
 
 size_t HoldAnswer(ProtocolEnv& env, Response& answer) {

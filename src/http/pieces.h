@@ -1,6 +1,6 @@
-// Bytes on their way out, as a list of pieces: strings that are owned, and slices of strings shared
-// with others. A LIST of ten thousand objects is ten thousand slices and no giant copy; an event
-// encoded once is the same piece in a thousand streams. Used from one thread at a time.
+// Output bytes as a list of pieces: owned strings, and slices of shared strings. A LIST of ten
+// thousand objects is ten thousand slices and no giant copy. An event that is encoded once is the
+// same piece in a thousand streams. Used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ class Pieces {
 
   void Add(std::string bytes);
   void Add(std::shared_ptr<const std::string> bytes);
-  /// `length` bytes from `offset` on; both are cut to what there is.
+  /// Adds `length` bytes from `offset` on. Both are limited to the size of `bytes`.
   void Add(std::shared_ptr<const std::string> bytes, size_t offset, size_t length);
 
-  /// Bytes that are left.
+  /// Returns how many bytes are left.
   size_t bytes() const { return bytes_; }
   bool empty() const { return bytes_ == 0; }
 
-  /// Moves up to `limit` bytes from the front to the end of `out`, letting go of every piece that
-  /// is used up. Returns how many.
+  /// Moves up to `limit` bytes from the front to the end of `out` and releases every piece that is
+  /// used up. Returns how many bytes it moved.
   size_t MoveTo(std::string& out, size_t limit);
 
-  /// All that is left, in one string; for tests and for compressing.
+  /// Returns all bytes that are left as one string. For tests and for compression.
   std::string Flatten() const;
 
   void Clear();

@@ -1,9 +1,10 @@
-// A protocol as a machine of bytes in and bytes out, without a socket: Http1 and Http2 are two.
-// The connection feeds it what it reads, asks it for what to write whenever the client has taken
-// the last of it, and tells it when a deadline has passed. Tests and fuzzers do the same.
+// A protocol turns received bytes into requests and answers into bytes to send, without a socket.
+// Http1 and Http2 implement it. The connection passes the bytes it reads to the protocol, asks it
+// for output whenever the client has taken the last output, and notifies it when a deadline has
+// passed. Tests and fuzzers do the same.
 //
-// Everything happens on one thread. Output is only made in Produce, so what waits for a slow client
-// is at most what one Produce gave plus the pieces of answers that are there.
+// All functions are called on one thread. Output is only made in Produce, so at most the output of
+// one Produce and the pieces of finished answers wait for a slow client.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace berth::http {
 
-/// What the protocols of one io thread share. Outlives them.
+/// The objects that the protocols of one io thread share. They must outlive the protocols.
 struct ProtocolEnv {
   const Limits& limits;
   const base::Clock& clock;
@@ -35,14 +36,17 @@ struct ProtocolEnv {
   std::shared_ptr<Mailbox> mailbox;
 };
 
-/// The connection a protocol belongs to.
+/// The connection that a protocol belongs to.
 class ProtocolHost {
  public:
   virtual ~ProtocolHost() = default;
-  /// A whole request. The answer may come back while this is still running.
+  /// Called with a whole request. The answer may arrive while this is still running.
   virtual void OnRequest(uint32_t stream, Request request) = 0;
-  /// There may be something to Produce. Must only take note.
+  /// Called when there may be something to Produce. The function must only take note.
   virtual void OnOutput() = 0;
+  /// Called like OnOutput for a stream that waited, when no other call is under way. The function
+  /// may call Produce at once. The protocol may be destroyed when this returns.
+  virtual void OnWoken() { OnOutput(); }
 };
 
 class Protocol {
@@ -50,27 +54,27 @@ class Protocol {
   virtual ~Protocol() = default;
 
   virtual void Receive(std::string_view bytes) = 0;
-  /// The client will send no more.
+  /// Called when the client will send no more.
   virtual void ReceiveEnd() = 0;
-  /// False while what was received has to be dealt with first. Less is read then, not nothing:
-  /// a client that goes away is noticed.
+  /// Returns false while received input has to be handled first. The connection then reads less,
+  /// but it still reads, so that it notices a client that disconnects.
   virtual bool WantsInput() const = 0;
 
-  /// Appends up to about `room` bytes. Nothing appended: there is nothing for now.
+  /// Appends up to about `room` bytes. If it appends less, there is no more output for now.
   virtual void Produce(std::string& out, size_t room) = 0;
-  /// Nothing more will be said or heard: close when all that was produced is written.
+  /// Returns whether the connection should be closed once all produced output is written.
   virtual bool Done() const = 0;
 
-  /// Nothing happens if the stream is gone or answered.
+  /// Finish and Stream do nothing if the stream no longer exists or is already answered.
   virtual void Finish(uint32_t stream, Response response) = 0;
   virtual void Stream(uint32_t stream, Response head, std::unique_ptr<Source> source) = 0;
 
-  /// No more requests; end when those that are there are answered.
+  /// Takes no more requests, and ends when those under way are answered.
   virtual void Drain() = 0;
 
   virtual std::optional<base::SteadyTime> Deadline() const = 0;
   virtual void OnDeadline(base::SteadyTime now) = 0;
-  /// How long the client may take nothing of what is there for it.
+  /// Returns how long the client may take nothing of the output that waits for it.
   virtual std::chrono::nanoseconds StallLimit() const = 0;
 };
 

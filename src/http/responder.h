@@ -1,6 +1,6 @@
-// The answer to one request, as a small handle that may be copied, kept and used on any thread. The
-// first answer counts; every further one does nothing, and so does one to a client or a server that
-// is gone.
+// A handle for the answer to one request. It is small and may be copied, kept and used on any
+// thread. Only the first answer counts. Further answers do nothing, nor does an answer to a client
+// that has disconnected or on a server that has stopped.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace berth::http {
 
-/// Which request an answer belongs to. Numbers are never used twice by a sink.
+/// Identifies the request that an answer belongs to. A sink never uses a number twice.
 struct StreamKey {
   uint64_t connection = 0;
   uint32_t stream = 0;
 };
 
-/// Where answers go: an io thread, or whatever a test puts in its place. Thread-safe.
+/// The receiver of answers: an io thread, or a replacement in tests. Thread-safe.
 class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
@@ -28,14 +28,14 @@ class AnswerSink {
 
 class Responder {
  public:
-  Responder() = default;  // Belongs to no request: all it is told is lost.
+  Responder() = default;  // Belongs to no request and drops all answers.
   Responder(std::shared_ptr<AnswerSink> sink, StreamKey key, bool accepts_gzip)
       : sink_(std::move(sink)), key_(key), accepts_gzip_(accepts_gzip) {}
 
-  /// The whole answer. Compressing, if asked for, is done here, on the caller's thread.
+  /// Sends the whole answer. Compresses it here, on the caller's thread, if the answer asks for it.
   void Finish(Response response) const;
 
-  /// The head of an answer whose body comes from `source`.
+  /// Sends the head of an answer whose body comes from `source`.
   void Stream(int code, Headers headers, std::unique_ptr<Source> source) const;
 
  private:

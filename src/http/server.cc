@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kAcceptsAtOnce = 64;
 constexpr int kLargeBlock = 1 << 20;
-constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // When there are no descriptors.
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // When no descriptor is free.
 constexpr auto kComplainEvery = std::chrono::seconds(10);
 
 Response PlainError(int code, std::string_view text) {
@@ -33,7 +33,8 @@ Response PlainError(int code, std::string_view text) {
           .body = fmt::format("{}\n", text)};
 }
 
-/// As many as the system lets us have: the usual soft limit is below what Limits allows.
+/// Raises the limit of open files as far as the system allows. The usual soft limit is lower than
+/// the number of connections that Limits allows.
 void RaiseDescriptorLimit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -97,8 +98,8 @@ class Server::Impl {
   const ServerShared shared_;
   uint16_t port_ = 0;
   std::vector<std::unique_ptr<IoThread>> threads_;
-  std::vector<std::unique_ptr<Door>> doors_;  // First io thread.
-  base::SteadyTime complained_{};             // First io thread.
+  std::vector<std::unique_ptr<Door>> doors_;  // Used on the first io thread.
+  base::SteadyTime complained_{};             // Used on the first io thread.
   std::atomic<uint64_t> refused_{0};
 
   base::Mutex mutex_;
@@ -111,10 +112,10 @@ base::Result<void> Server::Impl::Start() {
   if (!threads_.empty()) {
     return base::Fail(base::Reason::kInternalError, "the server has been started before");
   }
-  std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes with write(2).
+  std::signal(SIGPIPE, SIG_IGN);  // In case a library writes with write(2).
   RaiseDescriptorLimit();
-  // Large bodies go back to the system when they are freed. Left alone, glibc raises this limit to
-  // 32 MiB and keeps what a burst of them took.
+  // Makes large bodies return to the system when they are freed. By default glibc raises this limit
+  // to up to 32 MiB and keeps the memory that a burst of them took.
   ::mallopt(M_MMAP_THRESHOLD, kLargeBlock);
   if (options_.tls) {
     if (auto loaded = ReloadTls(*options_.tls); !loaded) return loaded;
@@ -170,7 +171,7 @@ void Server::Impl::AcceptAll(Door& door) {
       return;
     }
     if (accepted.error == EAGAIN) break;
-    // Anything else is about a connection that is gone again.
+    // Any other error is about a connection that has already ended.
   }
   WaitAtDoor(door);
 }
@@ -207,7 +208,7 @@ size_t Server::Impl::Load() const {
   return sum;
 }
 
-/// On the first io thread, and over when this returns.
+/// Closes the listening sockets on the first io thread, and waits until that is done.
 void Server::Impl::CloseDoors() {
   if (threads_.empty() || threads_.front()->mailbox()->closed()) return;
   auto done = std::make_shared<std::promise<void>>();
@@ -239,7 +240,7 @@ bool Server::Impl::Drain(std::chrono::nanoseconds limit) {
   while (Load() > 0) {
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= std::chrono::nanoseconds(0)) return false;
-    // Not longer than a moment: the flag above is not ordered with the first removals.
+    // Waits only briefly, because OnRemoved may have read draining_ before it was set.
     removed_.WaitFor(mutex_,
                      std::min<std::chrono::nanoseconds>(left, std::chrono::milliseconds(20)));
   }

@@ -1,4 +1,5 @@
-// The server on real sockets: both protocols, plain and over TLS, certificates, beginning and end.
+// Tests the server on real sockets: both protocols, plain and with TLS, certificates, start and
+// end.
 #include "http/server.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +15,7 @@
 #include "base/mutex.h"
 #include "http/client.h"
 #include "http/gzip.h"
-#include "http/socket_peer.h"
+#include "http/testing/socket_peer.h"
 
 namespace berth::http {
 namespace {
@@ -24,7 +25,7 @@ using std::chrono::seconds;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-constexpr std::string_view kGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::string_view kPlainGet = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n";
 
 ClientOptions ClientFor(const TestServer& server, bool tls) {
   ClientOptions options{.port = server.port()};
@@ -81,7 +82,7 @@ TEST_P(BothWays, AnswersRequestsSentAhead) {
   TestServer server(GetParam());
   SocketPeer peer = GetParam() ? server.Http1() : server.Plain();
   std::string many;
-  for (int i = 0; i < 200; ++i) many += kGet;
+  for (int i = 0; i < 200; ++i) many += kPlainGet;
   many += "GET /last HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
   const std::string answers = peer.Exchange(many, "/last ");
   size_t count = 0;
@@ -147,7 +148,7 @@ TEST(Server, IgnoresAnswersToClientsAndServersThatAreGone) {
       kept.push_back(respond);
     });
     SocketPeer gone = server.Plain();
-    gone.Send(kGet);
+    gone.Send(kPlainGet);
     ASSERT_TRUE(TestServer::Eventually([&] { return count() == 1; }));
     gone.Close();
     kept[0].Finish({.body = "nobody"});
@@ -156,7 +157,7 @@ TEST(Server, IgnoresAnswersToClientsAndServersThatAreGone) {
     kept[0].Finish({.body = "nobody"});
     kept[0].Stream(200, {}, nullptr);
     SocketPeer there = server.Plain();
-    there.Send(kGet);
+    there.Send(kPlainGet);
     ASSERT_TRUE(TestServer::Eventually([&] { return count() == 2; }));
     kept[0].Finish({.body = "still nobody"});
     kept[1].Finish({.body = "somebody"});
@@ -206,7 +207,7 @@ void AnswerWithIdentity(const Request& request, const Responder& respond) {
   respond.Finish({.body = text + ";" + request.peer->certificate_error + "."});
 }
 
-/// What the server thinks of a client with this certificate.
+/// Returns the identity that the server gives a client with this certificate.
 std::string IdentityOf(const TestServer& server, const KeyPair& certificate) {
   ClientOptions options = ClientFor(server, true);
   options.tls->certificate_pem = certificate.certificate_pem;
@@ -235,7 +236,7 @@ TEST(Server, SaysWhyACertificateGivesNoIdentity) {
                       .length = std::chrono::hours(24)};
   const KeyPair expired = MakeClient(authority.ca, "jane", {}, past).value();
   EXPECT_EQ(IdentityOf(server, expired), "127.0.0.1:tls ;certificate has expired.");
-  // A serving certificate is no proof of who a client is.
+  // A serving certificate does not identify a client.
   EXPECT_EQ(IdentityOf(server, authority.serving),
             "127.0.0.1:tls ;unsuitable certificate purpose.");
 }
@@ -316,7 +317,7 @@ TEST(Server, DrainsRequestsUnderWay) {
   });
   SocketPeer idle = server.Http1();
   SocketPeer busy = server.Http1();
-  busy.Send(kGet);
+  busy.Send(kPlainGet);
   SocketPeer peer2 = server.Http2();
   H2Peer h2;
   const int32_t id = h2.Ask("GET", "/");

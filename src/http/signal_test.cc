@@ -1,4 +1,4 @@
-// Signals and mailboxes: no notification is lost, none wakes twice for nothing.
+// Tests signals and mailboxes: no notification is lost, and none causes a needless second wake-up.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "http/mailbox.h"
 #include "http/outflow.h"
 
 namespace berth::http {
 namespace {
 
-/// An io thread of the simplest kind: waits until it is told to look into its mailbox.
+/// A minimal io thread, which waits until its mailbox has something to run.
 class Loop final : public MailboxOwner {
  public:
   void OnFinish(StreamKey, Response) override { ++finished; }
@@ -51,7 +51,18 @@ class Loop final : public MailboxOwner {
   bool told_ GUARDED_BY(mutex_) = false;
 };
 
-/// Counts up to what was published.
+/// Counts how often its streams are woken.
+class Host final : public FlowHost {
+ public:
+  void OnWoken(int32_t /*stream*/) override {
+    ++woken;
+    if (on_woken) on_woken();
+  }
+  int woken = 0;
+  std::function<void()> on_woken;
+};
+
+/// A source that counts up to the published number.
 class Counting final : public Source {
  public:
   Counting(Signal& signal, const std::atomic<int64_t>& published)
@@ -76,15 +87,16 @@ TEST(Signal, LosesNothingBetweenThreads) {
   const int64_t events = base::LongCount(200'000);
   Signal signal;
   std::atomic<int64_t> published{0};
-  std::atomic<int64_t> seen{-1};  // By all.
+  std::atomic<int64_t> seen{-1};  // The number that every stream has reached.
   Loop loop;
   std::thread io([&] {
+    Host host;
     std::vector<Counting*> sources;
     std::vector<std::unique_ptr<Outflow>> flows;
     for (int i = 0; i < 20; ++i) {
       auto source = std::make_unique<Counting>(signal, published);
       sources.push_back(source.get());
-      flows.push_back(std::make_unique<Outflow>(std::move(source), loop.mailbox, [] {}));
+      flows.push_back(std::make_unique<Outflow>(std::move(source), loop.mailbox, host, 0));
     }
     loop.RunUntil([&] {
       int64_t least = events;
@@ -96,8 +108,8 @@ TEST(Signal, LosesNothingBetweenThreads) {
       return least == events;
     });
   });
-  // Hangs if a notification gets lost. Now and then the streams are let catch up and wait, at a
-  // moment that is as bad as can be.
+  // The test hangs if a notification is lost. Now and then it lets the streams catch up, so that
+  // the next notification comes just as they begin to wait.
   while (seen < 0) std::this_thread::yield();
   for (int64_t i = 1; i <= events; ++i) {
     published.fetch_add(1, std::memory_order_relaxed);
@@ -118,20 +130,57 @@ TEST(Signal, WakesOnceForManyNotificationsAndNobodyWhoDoesNotWait) {
   mailbox->Open();
   signal.Notify();
   EXPECT_EQ(scheduled, 0) << "nobody waits";
-  int woken = 0;
+  Host host;
   std::vector<std::unique_ptr<Outflow>> flows;
   for (int i = 0; i < 1000; ++i) {
-    flows.push_back(std::make_unique<Outflow>(std::make_unique<Counting>(signal, published),
-                                              mailbox, [&] { ++woken; }));
+    flows.push_back(
+        std::make_unique<Outflow>(std::make_unique<Counting>(signal, published), mailbox, host, 0));
     EXPECT_EQ(flows.back()->Fill(10), Outflow::State::kWaiting);
   }
   for (int i = 0; i < 100; ++i) signal.Notify();
   EXPECT_EQ(scheduled, 1);
-  flows.resize(500);  // Some leave before they are woken.
+  flows.resize(500);  // Half of the streams are destroyed before they are woken.
   mailbox->RunAll();
-  EXPECT_EQ(woken, 500);
+  EXPECT_EQ(host.woken, 500);
   signal.Notify();
   EXPECT_EQ(scheduled, 1) << "nobody waits any more";
+  mailbox->Close();
+}
+
+TEST(Signal, AStreamThatIsFilledAtOnceAndOneThatGoesAreWokenOnce) {
+  Signal signal;
+  std::atomic<int64_t> published{0};
+  Loop owner;
+  auto mailbox = std::make_shared<Mailbox>(owner, [] {});
+  mailbox->Open();
+  Host host;
+  std::vector<std::unique_ptr<Outflow>> flows;
+  for (int i = 0; i < 100; ++i) {
+    flows.push_back(
+        std::make_unique<Outflow>(std::make_unique<Counting>(signal, published), mailbox, host, 0));
+    EXPECT_EQ(flows.back()->Fill(10), Outflow::State::kWaiting);
+  }
+  // The first stream is filled and waits again. The wake of each other stream destroys one that has
+  // not been woken yet.
+  host.on_woken = [&] {
+    if (host.woken == 1) {
+      EXPECT_EQ(flows[0]->Fill(10), Outflow::State::kBytes);
+      flows[0]->pieces().Clear();
+      EXPECT_EQ(flows[0]->Fill(10), Outflow::State::kWaiting);
+    } else {
+      flows.pop_back();
+    }
+  };
+  published = 1;
+  signal.Notify();
+  mailbox->RunAll();
+  EXPECT_EQ(host.woken, 50 + 1) << "99 in pairs, the last one alone";
+  host.on_woken = nullptr;
+  host.woken = 0;
+  published = 2;
+  signal.Notify();
+  mailbox->RunAll();
+  EXPECT_EQ(host.woken, 1) << "the one that waits again";
   mailbox->Close();
 }
 

@@ -1,13 +1,14 @@
-// Long answers. A Source is pulled by the io thread whenever the client can take more, so nothing
-// queues up for a slow client: what a stream has to say next is kept once, by whoever makes it.
+// Long answers. The io thread pulls from a Source whenever the client can take more, so nothing
+// queues up for a slow client. The producer keeps the data once for all streams.
 //
-// A Signal tells the sources that wait on it that there is more. It belongs to the maker (a hub of
-// events, say) and must outlive the sources that name it. Thousands of streams may wait on one.
+// A Signal notifies the sources that wait on it that there is more. It belongs to the producer (for
+// example a hub of events) and must outlive the sources that name it. Thousands of streams may wait
+// on one signal.
 //
 //   hub thread:  publish the event; signal.Notify();
 //   io threads:  pull every stream that waits on the signal, as far as its client can take it.
 //
-// A notification is never lost: Pull sees whatever was published before Notify, or the stream is
+// A notification is never lost. Either Pull sees what was published before Notify, or the stream is
 // pulled once more.
 #pragma once
 
@@ -27,8 +28,8 @@ class Signal {
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
-  /// From any thread. Costs a short lock and, for each io thread that has streams waiting and has
-  /// not been told yet, one wake-up.
+  /// Wakes the waiting streams. May be called from any thread. Costs a short lock and one wake-up
+  /// for each io thread that has waiting streams and has not been notified yet.
   void Notify();
 
   class State;
@@ -40,29 +41,31 @@ class Signal {
 };
 
 enum class Pulled {
-  kMore,   // Something was added, and there may be more: pull again when the client has taken it.
-  kWait,   // What was added, if anything, is all for now: pull again on the signal or at wake_at.
-  kEnd,    // What was added is the last: the answer ends well.
-  kAbort,  // The answer breaks off so that the client notices.
+  kMore,   // Bytes were added. Pull again for more when the client has taken them.
+  kWait,   // There are no more bytes for now. Pull again on the signal or at wake_at.
+  kEnd,    // There are no more bytes, and the answer ends cleanly.
+  kAbort,  // The answer is cut off in a way that the client notices.
 };
 
-/// All functions, the destructor too, are called on the io thread of the connection (the destructor
-/// elsewhere only when the stream never began, because its client or its server was gone).
+/// All functions, including the destructor, are called on the io thread of the connection. Only if
+/// the stream never began, because its client or its server no longer existed, the destructor may
+/// run on another thread.
 class Source {
  public:
   virtual ~Source() = default;
 
-  /// Adds bytes to `out`, about `room` of them: it may add the piece that passes that mark, but not
-  /// another one. Must not block and must not throw.
+  /// Adds about `room` bytes to `out`. It may add the piece that exceeds `room`, but no piece after
+  /// that. Must not block and must not throw.
   virtual Pulled Pull(Pieces& out, size_t room) = 0;
 
-  /// What to wait on after kWait; asked before and after each Pull. It may differ from time to
-  /// time.
+  /// Returns the signal to wait on after kWait. Called before and after each Pull. It may return
+  /// different signals over time.
   virtual Signal* signal() { return nullptr; }
-  /// When to pull again though there was no signal; asked after kWait.
+  /// Returns when to pull again even without a signal. Called after kWait.
   virtual std::optional<base::SteadyTime> wake_at() { return std::nullopt; }
 
-  /// The server is going down: end soon and well. Pull is called next.
+  /// Called when the server shuts down. The source should end soon and cleanly. Pull is called
+  /// next.
   virtual void OnDrain() {}
 };
 

@@ -1,4 +1,4 @@
-// Long answers on real sockets: fan-out, slow readers, ending.
+// Tests long answers on real sockets: fan-out, slow readers and the end of streams.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "http/socket_peer.h"
 #include "http/source.h"
+#include "http/testing/socket_peer.h"
 
 namespace berth::http {
 namespace {
@@ -23,9 +23,9 @@ using std::chrono::seconds;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-constexpr std::string_view kGet = "GET /watch HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::string_view kGetWatch = "GET /watch HTTP/1.1\r\nHost: h\r\n\r\n";
 
-/// Events, each kept once; sources are cursors into them.
+/// A list of events, each kept once. Sources are cursors into the list.
 class Hub {
  public:
   void Publish(std::string text) {
@@ -42,7 +42,7 @@ class Hub {
 
   Signal signal;
   std::atomic<int> sources{0};
-  std::atomic<uint64_t> pulled{0};  // Bytes.
+  std::atomic<uint64_t> pulled{0};  // Bytes that sources have returned.
 
  private:
   base::Mutex mutex_;
@@ -92,7 +92,7 @@ struct Watchers {
   Watchers(const TestServer& server, int http1, int http2, int streams) {
     for (int i = 0; i < http1; ++i) {
       ones.push_back(std::make_unique<SocketPeer>(server.port(), SocketPeer::Tls{}));
-      ones.back()->Send(kGet);
+      ones.back()->Send(kGetWatch);
       EXPECT_THAT(ones.back()->ReceiveUntil("\r\n\r\n"), HasSubstr("chunked"));
     }
     for (int i = 0; i < http2; ++i) {
@@ -151,10 +151,10 @@ TEST(Streams, FanOutToHundredsOnBothProtocols) {
 TEST(Streams, ASlowReaderCostsLittleAndHoldsNobodyUp) {
   WatchServer world(false);
   SocketPeer slow(world.server.port(), std::nullopt, 4096);
-  slow.Send(kGet);
+  slow.Send(kGetWatch);
   slow.ReceiveUntil("\r\n\r\n");
   SocketPeer quick(world.server.port());
-  quick.Send(kGet);
+  quick.Send(kGetWatch);
   quick.ReceiveUntil("\r\n\r\n");
   ASSERT_TRUE(TestServer::Eventually([&] { return world.hub.sources == 2; }));
   constexpr size_t kEvent = 10'000;
@@ -178,9 +178,9 @@ TEST(Streams, ASlowReaderCostsLittleAndHoldsNobodyUp) {
   }
   publisher.join();
   EXPECT_GE(got, kEvent * kEvents);
-  // The slow one has been given what fits into the kernel's buffers and ours, of 30 MB.
+  // Of 30 MB, the slow client has been sent only what fits into the buffers of kernel and server.
   EXPECT_LT(world.hub.pulled, kEvent * kEvents + (8U << 20));
-  // It is late, but misses nothing.
+  // The slow client is late but misses nothing.
   const std::string late = slow.ReceiveUntil("<50>");
   for (size_t i = 0; i < 50; ++i) EXPECT_THAT(late, HasSubstr("<" + std::to_string(i) + ">"));
 }

@@ -1,4 +1,4 @@
-// Certificates for a server, as PEM text; where it comes from is the caller's business.
+// The certificates of a server, as PEM text that the caller provides.
 #pragma once
 
 #include <string>
@@ -6,9 +6,10 @@
 namespace berth::http {
 
 struct TlsSettings {
-  std::string certificate_pem;  // The server's own, then any intermediates.
+  std::string certificate_pem;  // The server's certificate, then any intermediates.
   std::string key_pem;
-  /// Authorities that client certificates are verified against. Empty: none are asked for.
+  /// Authorities that client certificates are verified against. If empty, the server asks for no
+  /// client certificate.
   std::string client_ca_pem = {};
 };
 

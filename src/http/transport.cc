@@ -11,10 +11,13 @@
 #include <cstring>
 #include <utility>
 
+#include "http/socket_bio.h"
+#include "http/tunnel_bio.h"
+
 namespace berth::http {
 namespace {
 
-/// HTTP/2 if the client offers it, else HTTP/1.1; a client that offers neither is refused.
+/// Chooses HTTP/2 if the client offers it, else HTTP/1.1. Refuses a client that offers neither.
 int ChooseProtocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_size,
                    const unsigned char* in, unsigned int in_size, void* /*user*/) {
   static constexpr std::array<unsigned char, 12> kOurs = {2,   'h', '2', 8,   'h', 't',
@@ -28,8 +31,8 @@ int ChooseProtocol(SSL* /*ssl*/, const unsigned char** out, unsigned char* out_s
   return SSL_TLSEXT_ERR_OK;
 }
 
-/// A certificate that cannot be verified does not end the connection: the client is then nobody,
-/// and the result of the verification stays with the connection.
+/// Verifies a client certificate, but lets the connection go on if that fails. The client then has
+/// no identity, and the result of the verification stays with the connection.
 int VerifyWithoutRefusing(X509_STORE_CTX* store, void* /*user*/) {
   X509_verify_cert(store);
   ERR_clear_error();
@@ -70,13 +73,20 @@ base::Result<void> AskForClients(SSL_CTX* ctx, const std::string& ca_pem) {
   return {};
 }
 
+/// Clears old errors, so that they are not taken for errors of the next call. There hardly ever are
+/// any, and it is cheaper to look first than to clear an empty queue.
+void ForgetErrors() {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+  errno = 0;
+}
+
 }  // namespace
 
 base::Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const TlsSettings& settings) {
   SslCtxPtr ctx(SSL_CTX_new(TLS_server_method()));
   if (ctx == nullptr) return base::Fail(base::Reason::kInternalError, OpensslError());
   SSL_CTX_set_min_proto_version(ctx.get(), TLS1_2_VERSION);
-  // Without resumption every connection is verified against the authorities of its own time.
+  // Without resumption, every connection is verified against the authorities that are current then.
   SSL_CTX_set_session_cache_mode(ctx.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(ctx.get(), 0);
   SSL_CTX_set_options(ctx.get(), SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION |
@@ -99,13 +109,25 @@ base::Result<std::shared_ptr<const TlsContext>> TlsContext::Make(const TlsSettin
 Transport::Transport(int socket, const TlsContext& context)
     : socket_(socket), ssl_(SSL_new(context.get())) {
   if (ssl_ == nullptr) return;
-  SSL_set_fd(ssl_.get(), socket);
+  UseSocket();
   SSL_set_accept_state(ssl_.get());
 }
 
 Transport::Transport(int socket, SslPtr ssl) : socket_(socket), ssl_(std::move(ssl)) {
-  SSL_set_fd(ssl_.get(), socket);
+  UseSocket();
   SSL_set_connect_state(ssl_.get());
+}
+
+Transport::Transport(std::unique_ptr<Transport> outer, SslPtr ssl)
+    : socket_(outer->socket_), outer_(std::move(outer)), ssl_(std::move(ssl)) {
+  BIO* const bio = NewTunnelBio(outer_.get());
+  SSL_set_bio(ssl_.get(), bio, bio);  // Takes it.
+  SSL_set_connect_state(ssl_.get());
+}
+
+void Transport::UseSocket() {
+  BIO* const bio = NewSocketBio(socket_);
+  SSL_set_bio(ssl_.get(), bio, bio);  // Takes it.
 }
 
 Transport::Status Transport::StatusOf(int result) {
@@ -185,8 +207,7 @@ void Transport::Identify(Peer& peer) const {
 
 Transport::Outcome Transport::Read(char* to, size_t size) {
   if (ssl_ != nullptr) {
-    ERR_clear_error();
-    errno = 0;
+    ForgetErrors();
     size_t bytes = 0;
     const int result = SSL_read_ex(ssl_.get(), to, size, &bytes);
     if (result == 1) return {.status = Status::kOk, .bytes = bytes};
@@ -201,8 +222,7 @@ Transport::Outcome Transport::Read(char* to, size_t size) {
 
 Transport::Outcome Transport::Write(std::string_view bytes) {
   if (ssl_ != nullptr) {
-    ERR_clear_error();
-    errno = 0;
+    ForgetErrors();
     size_t written = 0;
     const int result = SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &written);
     if (result == 1) return {.status = Status::kOk, .bytes = written};

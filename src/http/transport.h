@@ -1,6 +1,7 @@
-// Bytes over a connected, non-blocking socket: plain, or TLS by OpenSSL straight on the socket, so
-// that an idle connection holds no buffers. Says what to wait for and leaves the waiting to others.
-// One thread. The socket is the caller's and must stay open as long as this lives.
+// Sends and receives bytes over a connected, non-blocking socket, plain or with TLS. OpenSSL works
+// directly on the socket, so that an idle connection holds no buffers. A Transport says what to
+// wait for and leaves the waiting to the caller. It is used by one thread. The caller owns the
+// socket, which must stay open as long as the Transport exists.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,8 @@
 
 namespace berth::http {
 
-/// Certificates and settings of a server, read and checked. Immutable, shared by connections.
+/// The certificates and settings of a server, read and checked. Immutable and shared by
+/// connections.
 class TlsContext {
  public:
   static base::Result<std::shared_ptr<const TlsContext>> Make(const TlsSettings& settings);
@@ -33,7 +35,7 @@ class Transport {
     kOk,
     kWantRead,
     kWantWrite,
-    kClosed,  // By the other side, in good order.
+    kClosed,  // The peer has closed the connection cleanly.
     kError,
   };
   struct Outcome {
@@ -41,36 +43,44 @@ class Transport {
     size_t bytes = 0;
   };
 
-  /// Plain.
+  /// Makes a plain transport.
   explicit Transport(int socket) : socket_(socket) {}
-  /// The server's side of TLS.
+  /// Makes the server's side of TLS.
   Transport(int socket, const TlsContext& context);
-  /// Prepared by the caller: the client's side.
+  /// Makes the client's side of TLS from an object that the caller has prepared.
   Transport(int socket, SslPtr ssl);
+  /// Makes the client's side of TLS inside another TLS connection, which it then owns.
+  Transport(std::unique_ptr<Transport> outer, SslPtr ssl);
 
   bool is_tls() const { return ssl_ != nullptr; }
   Status Handshake();
-  /// If it failed because the client speaks HTTP without TLS: tells it, as Go's servers do.
+  /// Sends an answer if Handshake failed because the client speaks HTTP without TLS, as Go's
+  /// servers do. Returns whether it sent one.
   bool AnswerPlainHttp() const;
-  /// Whether the handshake agreed on HTTP/2.
+  /// Returns whether the handshake agreed on HTTP/2.
   bool IsHttp2() const;
-  /// What the client's certificate says, if it presented one. After the handshake.
+  /// Fills in the identity from the client's certificate, if the client presented one. Called after
+  /// the handshake.
   void Identify(Peer& peer) const;
-  /// Why Handshake failed.
+  /// Returns why Handshake failed.
   std::string error() const { return error_; }
 
   Outcome Read(char* to, size_t size);
-  /// May take only part. What it did not take must come again, perhaps from elsewhere.
+  /// Writes bytes, perhaps only some of them. The caller must pass the rest again. The rest may be
+  /// at another address by then.
   Outcome Write(std::string_view bytes);
-  /// Bytes that were read from the socket but not from here: do not wait for more before.
+  /// Returns whether there are bytes that were read from the socket but not yet returned by Read.
+  /// The caller must read those before it waits for more.
   bool HasPending() const { return ssl_ != nullptr && SSL_has_pending(ssl_.get()) != 0; }
-  /// Says goodbye, without waiting for an answer.
+  /// Sends the TLS close notification without waiting for an answer.
   void Shutdown();
 
  private:
+  void UseSocket();
   Status StatusOf(int result);
 
   const int socket_;
+  const std::unique_ptr<Transport> outer_;  // Null if bytes go directly to the socket.
   SslPtr ssl_;
   bool established_ = false;
   bool broken_ = false;

@@ -1,6 +1,6 @@
 #include "obs/allocator_metrics.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace berth::obs {
@@ -59,10 +59,9 @@ void AllocatorMetrics::ObserveDuration(std::string_view cidr, std::chrono::nanos
 void AllocatorMetrics::ForEachCidr(const Report& report) {
   const AllocatorFill fill = fill_();
   base::MutexLock lock(mutex_);
-  std::erase_if(cidrs_, [&fill](const auto& known) {
-    return std::none_of(fill.cidrs.begin(), fill.cidrs.end(),
-                        [&known](const auto& range) { return range.cidr == known.first; });
-  });
+  std::set<std::string_view> present;
+  for (const AllocatorFill::Range& range : fill.cidrs) present.insert(range.cidr);
+  std::erase_if(cidrs_, [&present](const auto& known) { return !present.contains(known.first); });
   for (const AllocatorFill::Range& range : fill.cidrs) report(range.cidr, Of(range.cidr));
 }
 

@@ -1,9 +1,9 @@
-// The metrics of KEP-3070 and KEP-3668: how many addresses and node ports are allocated and left,
-// how many were allocated since the start, and how often that failed.
+// The metrics of KEP-3070 and KEP-3668: how many addresses and node ports are allocated and
+// available, how many were allocated since the start, and how often that failed.
 //
-// How full a range is, is asked at each scrape and never counted along: so it is right from the
-// first scrape on, and whoever writes to the store. Every range has all of its series from then on,
-// with 0 where nothing has happened; a range that is gone has none.
+// The fill of a range is computed at each scrape and never maintained incrementally. So it is right
+// from the first scrape on, whichever replica writes to the store. From then on every range has all
+// of its series, with 0 where nothing has happened. A range that no longer exists has none.
 //
 // Dry-runs, values outside of every range and requests before the server is ready are not counted.
 //
@@ -26,15 +26,16 @@
 
 namespace berth::obs {
 
-/// Who chose the value: the user, or the allocator.
+/// The one that chose the value: the user, or the allocator.
 enum class AllocationScope : uint8_t { kStatic, kDynamic };
 inline constexpr size_t kAllocationScopes = 2;
 
-/// How full the ranges are.
+/// How full the ranges are. Each value counts once, also if several ranges contain it. *Available*
+/// is what a Service could get now.
 struct AllocatorFill {
   struct Range {
     std::string cidr = {};
-    double allocated = 0;  // An IPv6 range has more addresses than an integer of ours can count.
+    double allocated = 0;  // An IPv6 range has more addresses than a uint64_t can count.
     double available = 0;
   };
   std::vector<Range> cidrs = {};
@@ -49,16 +50,16 @@ class AllocatorMetrics {
   AllocatorMetrics(const AllocatorMetrics&) = delete;
   AllocatorMetrics& operator=(const AllocatorMetrics&) = delete;
 
-  /// `cidr` as in AllocatorFill.
+  /// `cidr` is written as in AllocatorFill.
   void CountAllocation(std::string_view cidr, AllocationScope scope) EXCLUDES(mutex_);
   void CountError(std::string_view cidr, AllocationScope scope) EXCLUDES(mutex_);
-  /// Of a successful allocation.
+  /// `took` is the time of a successful allocation.
   void ObserveDuration(std::string_view cidr, std::chrono::nanoseconds took) EXCLUDES(mutex_);
 
   void CountPortAllocation(AllocationScope scope) { ports_.allocations[Index(scope)].Add(); }
   void CountPortError(AllocationScope scope) { ports_.errors[Index(scope)].Add(); }
 
-  /// It must live as long as `metrics` are asked.
+  /// Adds the metrics to `metrics`, which must not be scraped after this object's end.
   void AddTo(Metrics& metrics);
 
  private:
@@ -78,7 +79,7 @@ class AllocatorMetrics {
   void AddAddresses(Metrics& metrics);
   void AddPorts(Metrics& metrics);
   CidrCounts& Of(std::string_view cidr) REQUIRES(mutex_);
-  /// Calls it for each range there is, and forgets those that are gone.
+  /// Calls `report` for each current range, and forgets the ranges that no longer exist.
   void ForEachCidr(const Report& report) EXCLUDES(mutex_);
 
   const std::function<AllocatorFill()> fill_;

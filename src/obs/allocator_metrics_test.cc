@@ -16,7 +16,7 @@ class AllocatorMetricsTest : public ::testing::Test {
  protected:
   AllocatorMetricsTest() { allocator_.AddTo(metrics_); }
 
-  /// `name` without what all of them begin with.
+  /// Returns the line of a metric. `name` is without the prefix that all of them have.
   std::string Line(const std::string& kind, const std::string& name, const std::string& value) {
     return "\nkube_apiserver_" + kind + "_allocator_" + name + " " + value + "\n";
   }

@@ -16,9 +16,9 @@
 namespace berth::obs {
 namespace {
 
-/// Lines gather this long, so that a busy server writes few large pieces.
+/// Lines are collected for this long, so that a busy server writes few large pieces,
 constexpr std::chrono::milliseconds kGather{50};
-/// ...or until there is this much.
+/// or until there are this many bytes.
 constexpr size_t kGatherBytes = size_t{64} << 10;
 
 void AppendText(std::string& line, std::string_view key, std::string_view value) {
@@ -33,7 +33,8 @@ void AppendMilliseconds(std::string& line, std::chrono::nanoseconds took) {
     line.push_back(static_cast<char>('0' + micros / unit % 10));
 }
 
-/// Written for every request: no format strings here, which cost more than all the rest.
+/// Appends the line of a request. It uses no format strings, which would cost
+/// more than all the rest.
 void WriteLine(const AuditRecord& record, std::string& line) {
   line.append("{\"time\":\"").append(base::FormatRfc3339Millis(record.time)).append("\"");
   AppendText(line, "id", record.id);
@@ -55,7 +56,7 @@ void WriteLine(const AuditRecord& record, std::string& line) {
   line.append("}\n");
 }
 
-/// For its owner alone: it tells who did what.
+/// Opens the file with access for its owner only, because it shows what users did.
 std::FILE* OpenToAppend(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
   return file < 0 ? nullptr : ::fdopen(file, "a");
@@ -97,7 +98,7 @@ AuditLog::~AuditLog() {
 }
 
 void AuditLog::Write(const AuditRecord& record) {
-  thread_local std::string line;  // Keeps its room from one request to the next.
+  thread_local std::string line;  // Keeps its capacity between requests.
   line.clear();
   WriteLine(record, line);
   base::MutexLock lock(mutex_);

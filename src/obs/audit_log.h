@@ -4,13 +4,13 @@
 //    "groups":["system:masters"],"source":"127.0.0.1:53212","verb":"create",
 //    "method":"POST","uri":"/api/v1/namespaces/shop/services","code":201,"ms":1.9}
 //
-// The file is written by a thread of its own; a line never waits for it. What waits is bounded:
-// when that is full, lines are left out, and the next line written says how many. A file that
-// reaches `max_bytes` is renamed to <path>.1, the older ones move up, and at most `backups` are
-// kept.
+// A thread of its own writes the file, so that a request never waits for it. The queue of
+// lines is bounded: when it is full, lines are dropped, and the next line says how many. A
+// file that reaches `max_bytes` is renamed to <path>.1, the older files move up by one, and
+// at most `backups` are kept.
 //
-// Threads: any. Errors: a file that cannot be written costs the lines, never the request; the log
-// says so once until it works again.
+// Threads: any. Errors: if the file cannot be written, the lines are lost but the request does not
+// fail. The server's log says so once, until writing works again.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@
 namespace berth::obs {
 
 struct AuditOptions {
-  std::string path;  // "-": standard output, which is not rotated.
+  std::string path;  // "-" means standard output, which is not rotated.
   uint64_t max_bytes = uint64_t{100} << 20;
   size_t backups = 5;
   size_t max_waiting_bytes = size_t{8} << 20;
@@ -52,14 +52,14 @@ struct AuditRecord {
 
 class AuditLog {
  public:
-  /// Fails when the file cannot be opened.
+  /// Returns an error if the file cannot be opened.
   static base::Result<std::unique_ptr<AuditLog>> Open(AuditOptions options, base::Logger& log);
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
   AuditLog& operator=(const AuditLog&) = delete;
 
   void Write(const AuditRecord& record) EXCLUDES(mutex_);
-  /// Until all that was written before is in the file.
+  /// Waits until everything that was written before is in the file.
   void Flush() EXCLUDES(mutex_);
   uint64_t Dropped() const EXCLUDES(mutex_);
 
@@ -77,12 +77,12 @@ class AuditLog {
   base::CondVar changed_;
   std::string waiting_ GUARDED_BY(mutex_);
   uint64_t dropped_ GUARDED_BY(mutex_) = 0;
-  uint64_t dropped_since_ GUARDED_BY(mutex_) = 0;  // Not told yet.
+  uint64_t dropped_since_ GUARDED_BY(mutex_) = 0;  // Not reported yet.
   bool writing_ GUARDED_BY(mutex_) = false;
-  bool hurry_ GUARDED_BY(mutex_) = false;  // Somebody waits for it.
+  bool hurry_ GUARDED_BY(mutex_) = false;  // A caller of Flush is waiting.
   bool stop_ GUARDED_BY(mutex_) = false;
 
-  // Of the thread.
+  // Used by the thread only.
   std::FILE* file_;
   uint64_t size_;
   bool failing_ = false;

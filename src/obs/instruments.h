@@ -1,8 +1,9 @@
-// What is counted while the server works: plain atomics, so that counting costs an add or two and
-// never waits. Whoever counts owns them; obs/metrics.h reads them when somebody asks.
+// Instruments that count while the server works. They are plain atomics, so that counting
+// costs an add or two and never waits. The code that counts owns them, and obs/metrics.h
+// reads them at a scrape.
 //
-// Threads: any; nothing is ordered. A histogram that is read while it is added to may show an
-// observation in its count and not yet in its sum.
+// Threads: any, without any ordering. A reader of a histogram may see an observation in
+// its count and not yet in its sum.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 namespace berth::obs {
 
-/// Only grows.
+/// A number that only grows.
 class Counter {
  public:
   void Add(uint64_t by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
@@ -24,7 +25,7 @@ class Counter {
   std::atomic<uint64_t> value_{0};
 };
 
-/// Grows and shrinks.
+/// A number that grows and shrinks.
 class Gauge {
  public:
   void Add(int64_t by = 1) { value_.fetch_add(by, std::memory_order_relaxed); }
@@ -34,14 +35,14 @@ class Gauge {
   std::atomic<int64_t> value_{0};
 };
 
-/// How many observations lie below each of some bounds. Observations are whole numbers of a unit:
-/// nanoseconds that are shown as seconds, or things that are counted.
+/// Counts how many observations lie below each of some bounds. Observations are whole numbers of a
+/// unit: nanoseconds, which are shown as seconds, or counts of things.
 class Histogram {
  public:
   enum class Unit : uint8_t { kSeconds, kThings };
 
-  /// `bounds` as they are shown, rising: each is the largest value of its bucket. They must outlive
-  /// it.
+  /// `bounds` are in the unit that is shown, in increasing order. Each is the largest value of its
+  /// bucket. The array must outlive the histogram.
   explicit Histogram(std::span<const double> bounds, Unit unit = Unit::kSeconds);
 
   void Observe(std::chrono::nanoseconds took) { Note(took.count()); }
@@ -49,7 +50,7 @@ class Histogram {
 
   struct Reading {
     std::span<const double> bounds = {};
-    std::vector<uint64_t> counts = {};  // Per bucket; one more than there are bounds.
+    std::vector<uint64_t> counts = {};  // One per bucket; there is one bucket more than bounds.
     double sum = 0;
   };
   Reading Read() const;
@@ -58,7 +59,7 @@ class Histogram {
   void Note(int64_t value);
 
   const std::span<const double> bounds_;
-  const double units_;                 // In one of what is shown.
+  const double units_;                 // Units in one of what is shown.
   const std::vector<int64_t> limits_;  // The bounds in units.
   std::vector<std::atomic<uint64_t>> counts_;
   std::atomic<int64_t> sum_{0};

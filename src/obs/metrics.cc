@@ -23,7 +23,8 @@ prometheus::MetricType TypeOf(MetricType type) {
   return prometheus::MetricType::Untyped;
 }
 
-/// The library wants each bucket to count those below it too, and one for all.
+/// Converts a reading. In the library's form each bucket also counts the buckets below
+/// it, and the total is separate.
 prometheus::ClientMetric::Histogram HistogramOf(const Histogram::Reading& reading) {
   prometheus::ClientMetric::Histogram histogram;
   for (size_t i = 0; i < reading.counts.size(); ++i) {

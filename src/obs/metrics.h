@@ -1,16 +1,17 @@
 // The metrics of a server, as Prometheus reads them. A metric is a name, a type, a fixed set of
-// label names, and a collector: a function that is called at each scrape and reports the values as
-// they are at that moment. Nothing is kept here, so a gauge is right at the first scrape and is
-// counted once, and no other layer sees the library that writes the text.
+// label names, and a collector: a function that is called at each scrape and reports the current
+// values. No values are kept here. So a gauge is right at the first scrape and there is one place
+// that counts, and no other layer sees the library that writes the text.
 //
 //   metrics.Add({.name = "berth_commit_waiting", .help = "...", .type = MetricType::kGauge},
 //               [&sequencer] { return static_cast<double>(sequencer.GetStats().waiting); });
 //
-// The values of a label must come from a fixed set, or from a table that somebody bounds: never
-// from what a client sends.
+// The values of a label must come from a fixed set or from a table with a bounded size,
+// never from a client's request.
 //
-// Threads: Add while the server is being wired, by one thread; then Text from any, several at once.
-// Collectors must be quick, must not wait, and must be able to run as long as Text is called.
+// Threads: one thread calls Add while the server is being wired. Then any threads may call
+// Text, several at once. Collectors must be quick, must not wait, and must stay valid as
+// long as Text is called.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +29,13 @@ struct MetricInfo {
   std::string name = {};
   std::string help = {};
   MetricType type = MetricType::kCounter;
-  std::vector<std::string> labels = {};  // Their names.
+  std::vector<std::string> labels = {};  // The label names.
 };
 
 /// The values of one metric at one moment.
 class Samples {
  public:
-  /// `labels`: the values, in the order of MetricInfo::labels.
+  /// `labels` are the values, in the order of MetricInfo::labels.
   void Add(double value, std::vector<std::string> labels = {});
   void Add(const Histogram& histogram, std::vector<std::string> labels = {});
 
@@ -54,12 +55,12 @@ class Metrics {
   using Collect = std::function<void(Samples&)>;
 
   void Add(MetricInfo info, Collect collect);
-  /// The same for one that has no labels and so one value.
+  /// Adds a metric without labels, which has one value.
   void Add(MetricInfo info, std::function<double()> value);
 
-  /// What Text returns.
+  /// The content type of Text.
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
-  /// Everything, by name, in Prometheus' text format.
+  /// Returns all metrics, sorted by name, in Prometheus' text format.
   std::string Text() const;
 
  private:
@@ -68,7 +69,7 @@ class Metrics {
     Collect collect;
   };
 
-  std::vector<Metric> metrics_;  // By name.
+  std::vector<Metric> metrics_;  // Sorted by name.
 };
 
 }  // namespace berth::obs

@@ -13,9 +13,9 @@
 namespace berth::obs {
 namespace {
 
-/// Of /proc/self/stat; see proc(5).
+/// The fields of /proc/self/stat that are used here; see proc(5).
 struct ProcessStat {
-  double ticks = 0;  // User and system.
+  double ticks = 0;  // User and system time.
   double start_ticks = 0;
   double virtual_bytes = 0;
   double resident_pages = 0;
@@ -27,17 +27,17 @@ ProcessStat ReadStat() {
   std::ifstream file("/proc/self/stat");
   std::string line;
   std::getline(file, line);
-  // The second field is the program's name in parentheses, which may hold anything.
+  // The second field is the program's name in parentheses, which may contain any character.
   const size_t end = line.rfind(')');
   if (end == std::string::npos) return {};
   std::istringstream fields(line.substr(end + 1));
   ProcessStat stat;
   std::string skipped;
-  constexpr int kFirst = 3;  // The number of the field behind the name.
+  constexpr int kFirst = 3;  // The number of the field after the name.
   for (int field = kFirst; field <= 24 && fields; ++field) {
     double value = 0;
     if (field == kFirst) {
-      fields >> skipped;  // The state, a letter.
+      fields >> skipped;  // The state is a letter.
       continue;
     }
     fields >> value;
@@ -49,7 +49,7 @@ ProcessStat ReadStat() {
   return stat;
 }
 
-/// Seconds since 1970.
+/// Returns the time of the system's start in seconds since 1970.
 double BootTime() {
   std::ifstream file("/proc/stat");
   for (std::string line; std::getline(file, line);) {
@@ -60,7 +60,7 @@ double BootTime() {
 
 double OpenFiles() {
   std::error_code error;
-  double count = -1;  // The one that this loop opens.
+  double count = -1;  // Not counting the descriptor that this loop opens.
   for (std::filesystem::directory_iterator each("/proc/self/fd", error), end; !error && each != end;
        each.increment(error)) {
     ++count;

@@ -1,4 +1,4 @@
-// What the system knows of this process, under the names that every Prometheus client uses.
+// The system's figures about this process, under the names that every Prometheus client uses.
 #pragma once
 
 #include "obs/metrics.h"

@@ -40,7 +40,7 @@ void RepairMetrics::AddTo(Metrics& metrics) {
   AddLoop(metrics, addresses, "apiserver_clusterip_repair_ip", "cluster IPs", "addresses",
           Loop::kTypes.size());
   AddFailed(metrics, addresses, "apiserver_clusterip_repair_reconcile_errors_total", "cluster IPs");
-  // A number is always a port.
+  // Ports have no type "invalid", the last one: a number is always a port.
   AddLoop(metrics, ports, "apiserver_nodeport_repair_port", "node ports", "ports",
           Loop::kTypes.size() - 1);
   AddFailed(metrics, ports, "apiserver_nodeport_repair_reconcile_errors_total", "node ports");

@@ -1,4 +1,4 @@
-// What the repair loops of bitmap mode have found, as Kubernetes counts it.
+// Errors that the repair loops of bitmap mode have found, under the names that Kubernetes uses.
 //
 // Threads: any.
 #pragma once
@@ -14,12 +14,12 @@ namespace berth::obs {
 
 class RepairMetrics {
  public:
-  /// One of the two loops.
+  /// The counters of one of the two loops.
   struct Loop {
-    /// `type` is one of kTypes; others are not counted.
+    /// Counts an error whose `type` is in kTypes. Other types are ignored.
     void Count(std::string_view type);
 
-    Counter failed = {};  // Passes.
+    Counter failed = {};  // Failed passes.
     static constexpr std::array<std::string_view, 7> kTypes = {
         "leak", "repair", "full", "outOfRange", "duplicate", "unknown", "invalid"};
     std::array<Counter, kTypes.size()> found = {};
@@ -28,7 +28,7 @@ class RepairMetrics {
   Loop addresses = {};
   Loop ports = {};
 
-  /// It must live as long as `metrics` are asked.
+  /// Adds the metrics to `metrics`, which must not be scraped after this object's end.
   void AddTo(Metrics& metrics);
 };
 

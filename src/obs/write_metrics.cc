@@ -23,10 +23,10 @@ void WriteMetrics::AddTo(Metrics& metrics) const {
                 [&histogram](Samples& out) { out.Add(histogram); });
   };
   add("berth_commit_duration_seconds",
-      "Seconds from the moment a write comes until it is durable and watchers have been told of it",
+      "Seconds from the arrival of a write until it is durable and watchers have been notified",
       commit);
   add("berth_commit_apply_duration_seconds",
-      "Seconds from the store's reply to a write until watchers have been told of it", apply);
+      "Seconds from the store's reply to a write until watchers have been notified", apply);
   add("berth_store_write_duration_seconds",
       "Seconds that one durable write of the store takes: RocksDB's with its sync, or etcd's",
       store);

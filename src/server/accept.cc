@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMediaTypes =
     "application/json, application/yaml, application/vnd.kubernetes.protobuf";
 constexpr std::string_view kTextMediaTypes = "application/json, application/yaml";
-/// More clauses than any client sends.
+/// More clauses than any client sends. The rest is ignored.
 constexpr size_t kMaxClauses = 64;
 
 struct Clause {
@@ -28,7 +28,7 @@ struct Clause {
     }
     return {};
   }
-  /// Whether objects are wanted as something else than they are.
+  /// Returns whether the clause asks for a Table or for metadata instead of objects.
   bool Transforms() const {
     return !Parameter("as").empty() || !Parameter("g").empty() || !Parameter("v").empty();
   }
@@ -42,7 +42,7 @@ std::string_view Trim(std::string_view text) {
   return text;
 }
 
-/// The part before `separator`, which is taken off `text` with it.
+/// Returns the part before `separator`, and removes both from `text`.
 std::string_view Cut(std::string_view& text, char separator) {
   const size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = Trim(text.substr(0, end));
@@ -50,21 +50,22 @@ std::string_view Cut(std::string_view& text, char separator) {
   return part;
 }
 
-/// One that cannot be read counts as 0, which is only the last choice, as upstream.
+/// Returns 0 for a quality that cannot be parsed, which makes it the last choice, as in Kubernetes.
 double Quality(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
-/// Upstream's word on what comes first, in which what names more does so even with less quality: no
-/// order by which everything could be sorted.
+/// Compares clauses as Kubernetes does: a more specific type comes first even with a lower quality.
+/// This is not a strict weak ordering, so std::sort cannot use it.
 bool ComesBefore(const Clause& a, const Clause& b) {
   return a.quality > b.quality || (!a.AnyType() && b.AnyType()) ||
          (!a.AnySubtype() && b.AnySubtype());
 }
 
-/// As upstream does it, since it makes a difference: each in turn moves forward as far as it may.
+/// An insertion sort, as in Kubernetes. With such a comparison another algorithm would give another
+/// order.
 void Sort(std::vector<Clause>& clauses) {
   for (size_t i = 1; i < clauses.size(); ++i) {
     for (size_t j = i; j > 0 && ComesBefore(clauses[j], clauses[j - 1]); --j) {
@@ -94,17 +95,17 @@ std::vector<Clause> Clauses(std::string_view accept) {
 }
 
 constexpr std::pair<std::string_view, Media> kNames[] = {
-    {"application/json", Media::kJson},
+    {kJsonType, Media::kJson},
     {"application/yaml", Media::kYaml},
     {"application/vnd.kubernetes.protobuf", Media::kProtobuf}};
 
-/// By name alone, as the first stage looks at it: whether the type is one of ours at all.
+/// Returns whether the type is one of ours, by its name alone. This is the first stage.
 bool IsOurs(std::string_view type) {
   return type == "*/*" || std::any_of(std::begin(kNames), std::end(kNames),
                                       [&](const auto& name) { return name.first == type; });
 }
 
-/// Stars mean what is offered first, which is JSON.
+/// A wildcard means the type that is offered first, JSON.
 std::optional<Media> MediaOf(std::string_view type) {
   if (type == "*/*" || type == "application/*") return Media::kJson;
   for (const auto& [name, media] : kNames) {
@@ -113,7 +114,7 @@ std::optional<Media> MediaOf(std::string_view type) {
   return std::nullopt;
 }
 
-/// Nothing when there is no such form.
+/// Returns nullopt if there is no such transform.
 std::optional<Transform> TransformOf(const Clause& clause, Media media, const Offer& offer) {
   const std::string_view version = clause.Parameter("v");
   if (clause.Parameter("g") != "meta.k8s.io" || (version != "v1" && version != "v1beta1") ||
@@ -127,8 +128,8 @@ std::optional<Transform> TransformOf(const Clause& clause, Media media, const Of
   return std::nullopt;
 }
 
-/// Nothing when the clause asks for a form that is not served.
-std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
+/// Returns nullopt if the clause asks for a format that is not served.
+std::optional<Accepted> TakeClause(const Clause& clause, const Offer& offer) {
   const auto media = MediaOf(clause.type);
   if (!media) return std::nullopt;
   Accepted accepted{.media = *media};
@@ -140,7 +141,7 @@ std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
   } else if (*media == Media::kProtobuf && !offer.protobuf) {
     return std::nullopt;
   }
-  // YAML cannot be told apart into events.
+  // A stream of YAML could not be split into events.
   const std::string_view stream = clause.Parameter("stream");
   if (!stream.empty() && (stream != "watch" || *media == Media::kYaml)) return std::nullopt;
   accepted.pretty = clause.Parameter("pretty") == "1" || clause.Parameter("pretty") == "true";
@@ -150,7 +151,7 @@ std::optional<Accepted> Take(const Clause& clause, const Offer& offer) {
 std::optional<Accepted> TakeFirst(const std::vector<Clause>& clauses, const Offer& offer) {
   if (clauses.empty()) return Accepted{};
   for (const Clause& clause : clauses) {
-    if (auto accepted = Take(clause, offer)) return accepted;
+    if (auto accepted = TakeClause(clause, offer)) return accepted;
   }
   return std::nullopt;
 }

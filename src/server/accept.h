@@ -1,8 +1,8 @@
-// What a client can read: the Accept header against what this server writes. Pure.
+// Content negotiation: matches the Accept header with the formats that this server writes. Pure.
 //
-// As upstream there are two stages with two messages: the media types alone first, then the
-// parameters (`as`, `g`, `v`), by which lists are asked for as Tables or as bare metadata, and
-// `stream`. A clause that asks for something unknown is passed over.
+// As in Kubernetes there are two stages with two messages. The first looks at the media types only.
+// The second looks at the parameters: `as`, `g` and `v`, which ask for Tables or for bare metadata,
+// and `stream`. A clause that asks for something unknown is skipped.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,8 @@
 #include "base/result.h"
 
 namespace berth::server {
+
+inline constexpr const char* kJsonType = "application/json";
 
 enum class Media : uint8_t { kJson, kYaml, kProtobuf };
 enum class Transform : uint8_t { kNone, kTable, kPartial, kPartialList };
@@ -23,26 +25,26 @@ struct Accepted {
   bool pretty = false;
 };
 
-/// What an endpoint can write, beside JSON and YAML.
+/// The formats that an endpoint can write, besides JSON and YAML.
 struct Offer {
-  bool protobuf = true;  // Its objects; bare metadata can always be had in protobuf.
-  bool tables = true;    // Tables, which protobuf has not, and bare metadata.
+  bool protobuf = true;  // For its objects. Bare metadata is always available in protobuf.
+  bool tables = true;    // Tables (not in protobuf) and bare metadata.
 };
 
-/// An empty header means JSON.
+/// Returns the format of the first acceptable clause. An empty header means JSON.
 base::Result<Accepted> Negotiate(std::string_view accept, const Offer& offer);
 
-/// For what is the same everywhere, failures and discovery, and never a Table or bare metadata.
-/// Nothing when the client takes none of it; of a failure it is told all the same.
+/// Negotiates the format of failures and discovery, which are never a Table or bare metadata.
+/// Returns nullopt if the client accepts no format of ours. (It is sent a failure all the same.)
 std::optional<Accepted> NegotiatePlain(std::string_view accept);
 
-/// The media type of a body, by its Content-Type (empty: JSON), for an endpoint that reads what it
-/// can write.
+/// Returns the media type that a body's Content-Type names; an empty one means JSON. The endpoint
+/// reads the formats that it can write.
 base::Result<Media> BodyMedia(std::string_view content_type, const Offer& offer = {});
 
 std::string_view MediaName(Media media);
 
-/// Whether the first clause that can be met asks for aggregated discovery (apidiscovery v2).
+/// Returns whether the first acceptable clause asks for aggregated discovery (apidiscovery v2).
 bool WantsAggregatedDiscovery(std::string_view accept);
 
 }  // namespace berth::server

@@ -42,8 +42,8 @@ TEST(Accept, TheBestOfferedClauseWins) {
 TEST(Accept, QualitiesAreReadAsUpstreamReadsThem) {
   EXPECT_EQ(Get("application/yaml;q=0").media, Media::kYaml) << "the last choice, not no choice";
   EXPECT_EQ(Get("application/yaml;q=high,application/json;q=0.1").media, Media::kJson);
-  EXPECT_EQ(Get("*/*,application/yaml;q=0.5").media, Media::kYaml) << "what has a name";
-  EXPECT_EQ(Get("application/yaml;q=0.5,*/*").media, Media::kJson) << "but only behind the other";
+  EXPECT_EQ(Get("*/*,application/yaml;q=0.5").media, Media::kYaml) << "a named type comes first";
+  EXPECT_EQ(Get("application/yaml;q=0.5,*/*").media, Media::kJson) << "but only if it comes later";
 }
 
 TEST(Accept, Protobuf) {
@@ -55,7 +55,7 @@ TEST(Accept, Protobuf) {
         "application/json;q=0.9,application/vnd.kubernetes.protobuf"}) {
     EXPECT_EQ(Get(accept).media, Media::kProtobuf) << accept;
   }
-  EXPECT_EQ(Get("*/*").media, Media::kJson) << "only for who asks for it by name";
+  EXPECT_EQ(Get("*/*").media, Media::kJson) << "protobuf only if it is named";
   EXPECT_EQ(Get("application/vnd.kubernetes.protobuf;q=0.9, */*").media, Media::kJson);
 }
 
@@ -144,7 +144,7 @@ TEST(Accept, Bodies) {
 
 TEST(Accept, WhatIsWrittenInAnotherWay) {
   EXPECT_EQ(BodyMedia("Application/JSON ;charset=utf-8").value(), Media::kJson);
-  EXPECT_TRUE(Negotiate("application/json;q=high", {})) << "a quality that is none";
+  EXPECT_TRUE(Negotiate("application/json;q=high", {})) << "an invalid quality";
 }
 
 TEST(Accept, AggregatedDiscovery) {
@@ -154,11 +154,11 @@ TEST(Accept, AggregatedDiscovery) {
       "json"));
   EXPECT_FALSE(WantsAggregatedDiscovery(
       "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"))
-      << "an old form that is not served";
+      << "an old version that is not served";
   EXPECT_FALSE(WantsAggregatedDiscovery(
       "application/vnd.kubernetes.protobuf,"
       "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"))
-      << "the old form in protobuf comes first";
+      << "the old format in protobuf comes first";
   EXPECT_FALSE(WantsAggregatedDiscovery("application/json"));
   EXPECT_FALSE(WantsAggregatedDiscovery(""));
 }

@@ -1,4 +1,4 @@
-// Who is who, who may what, and how many at once.
+// Authentication, authorization, requests in flight and health checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -88,46 +88,46 @@ TEST(Authorization, WhoMayWhat) {
 }
 
 TEST(InFlight, NobodyGetsMoreThanAShareOnceItIsTight) {
-  InFlight places(10);
-  std::vector<InFlight::Ticket> greedy;
-  while (auto ticket = places.Take("greedy")) greedy.push_back(*std::move(ticket));
-  EXPECT_EQ(greedy.size(), 9U) << "alone, one may have nearly all";
+  InFlight slots(10);
+  std::vector<InFlight::Slot> greedy;
+  while (auto slot = slots.Take("greedy")) greedy.push_back(*std::move(slot));
+  EXPECT_EQ(greedy.size(), 9U) << "a user that is alone may take nearly all";
   greedy.resize(8);
-  std::vector<InFlight::Ticket> modest;
-  while (auto ticket = places.Take("modest")) modest.push_back(*std::move(ticket));
+  std::vector<InFlight::Slot> modest;
+  while (auto slot = slots.Take("modest")) modest.push_back(*std::move(slot));
   EXPECT_EQ(modest.size(), 2U);
   greedy.resize(7);
-  EXPECT_FALSE(places.Take("greedy")) << "it has more than its share";
-  EXPECT_TRUE(places.Take("modest"));
+  EXPECT_FALSE(slots.Take("greedy")) << "it has more than its share";
+  EXPECT_TRUE(slots.Take("modest"));
 }
 
 TEST(InFlight, WhoComesLateFindsAPlace) {
-  InFlight places(20);
-  std::vector<InFlight::Ticket> greedy;
-  while (auto ticket = places.Take("greedy")) greedy.push_back(*std::move(ticket));
+  InFlight slots(20);
+  std::vector<InFlight::Slot> greedy;
+  while (auto slot = slots.Take("greedy")) greedy.push_back(*std::move(slot));
   EXPECT_EQ(greedy.size(), 18U);
-  std::vector<InFlight::Ticket> second;
-  while (auto ticket = places.Take("second")) second.push_back(*std::move(ticket));
+  std::vector<InFlight::Slot> second;
+  while (auto slot = slots.Take("second")) second.push_back(*std::move(slot));
   EXPECT_EQ(second.size(), 2U);
   for (const char* late : {"third", "fourth"}) {
     greedy.pop_back();
-    EXPECT_FALSE(places.Take("greedy")) << "it would never end";
-    second.push_back(*places.Take(late));
+    EXPECT_FALSE(slots.Take("greedy")) << "it has more than its share";
+    second.push_back(*slots.Take(late));
   }
   EXPECT_TRUE(InFlight(1).Take("alone"));
 }
 
 TEST(InFlight, PlacesComeBack) {
-  InFlight places(1);
+  InFlight slots(1);
   {
-    const auto ticket = places.Take("a");
+    const auto slot = slots.Take("a");
   }
-  auto again = places.Take("a");
+  auto again = slots.Take("a");
   EXPECT_TRUE(again);
-  InFlight::Ticket moved = *std::move(again);
-  EXPECT_EQ(places.Count(), 1U);
-  moved = InFlight::Ticket();
-  EXPECT_EQ(places.Count(), 0U);
+  InFlight::Slot moved = *std::move(again);
+  EXPECT_EQ(slots.Count(), 1U);
+  moved = InFlight::Slot();
+  EXPECT_EQ(slots.Count(), 0U);
 }
 
 TEST(Health, ChecksAreNamedAndCanBeLeftOut) {
@@ -143,7 +143,7 @@ TEST(Health, ChecksAreNamedAndCanBeLeftOut) {
   trouble = "the disk is full";
   EXPECT_EQ(ask("/readyz")->code, 500);
   EXPECT_THAT(ask("/readyz")->text, HasSubstr("[-]store failed: the disk is full"));
-  EXPECT_EQ(ask("/livez")->code, 200) << "a full disk is no reason to kill it";
+  EXPECT_EQ(ask("/livez")->code, 200) << "a full disk is no reason to kill the server";
   EXPECT_EQ(ask("/readyz", "exclude=store")->code, 200);
   EXPECT_EQ(ask("/readyz/ping")->code, 200);
   EXPECT_EQ(ask("/readyz/nope"), std::nullopt);

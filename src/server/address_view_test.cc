@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -30,14 +30,14 @@ class AddressViewTest : public ServerTest {
     return "/apis/networking.k8s.io/v1/ipaddresses" + (name.empty() ? "" : "/" + name);
   }
 
-  /// A Service that has the address.
+  /// Creates a Service that has the address.
   void MakeService(const std::string& name, const std::string& ip) {
     const Reply made =
         Post(Services(), "{'metadata':{'name':'" + name + "'},'spec':{'clusterIP':'" + ip +
                              "','ports':[{'port':80}]}}");
     EXPECT_EQ(made.code, 201) << made.body;
   }
-  /// An address that somebody keeps to themselves, made through networking.k8s.io.
+  /// Creates an address without a Service, through networking.k8s.io.
   Reply Keep(const std::string& address, const std::string& labels = {}) {
     return Post(Stored(), "{'metadata':{'name':'" + address + "','labels':{" + labels +
                               "}},'spec':{'parentRef':{'group':'corp.io','resource':'routers',"
@@ -73,22 +73,31 @@ TEST_F(AddressViewTest, ShowsTheRecordOfAService) {
   for (const char* same : {"uid", "resourceVersion", "creationTimestamp", "labels"}) {
     EXPECT_EQ(*codec::FindAt(object, "metadata", same), *codec::FindAt(stored, "metadata", same));
   }
-  EXPECT_EQ(codec::StringAt(stored, "metadata", "name"), "10.96.0.10") << "that one is as it was";
+  EXPECT_EQ(codec::StringAt(stored, "metadata", "name"), "10.96.0.10")
+      << "the other view is unchanged";
 }
 
 TEST_F(AddressViewTest, NamesThatNoAddressHasAreNotThere) {
   MakeService("web", "10.96.0.10");
-  for (const std::string name : {"10.96.0.10", "0174063626", "web", "1", "281470855806986",
-                                 "340282366920938463463374607431768211456"}) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"10.96.0.10", "; its name here is \"174063626\""},
+      {"2001:db8::1", "; its name here is \"42540766411282592856903984951653826561\""},
+      {"0174063626", ""},
+      {"web", ""},
+      {"1", ""},
+      {"::ffff:10.96.0.10", ""},
+      {"281470855806986", ""},
+      {"340282366920938463463374607431768211456", ""}};
+  for (const auto& [name, hint] : names) {
     const Reply got = Get(View(name));
     EXPECT_EQ(got.code, 404) << got.body;
-    EXPECT_EQ(got.Message(), "ipaddresses.allocation.berth.io \"" + name + "\" not found");
+    EXPECT_EQ(got.Message(), "ipaddresses.allocation.berth.io \"" + name + "\" not found" + hint);
     EXPECT_EQ(At(got, "details", "name"), name);
     const Reply deleted = Delete(View(name));
     EXPECT_EQ(deleted.code, 404) << deleted.body;
     EXPECT_EQ(deleted.Message(), got.Message());
   }
-  EXPECT_EQ(Get(Stored(kTen)).code, 404) << "and there the other names are none";
+  EXPECT_EQ(Get(Stored(kTen)).code, 404) << "and the decimal names are unknown there";
 }
 
 TEST_F(AddressViewTest, Lists) {
@@ -99,7 +108,7 @@ TEST_F(AddressViewTest, Lists) {
   EXPECT_EQ(list.Text("kind"), "IPAddressList");
   EXPECT_EQ(list.Text("apiVersion"), "allocation.berth.io/v1alpha1");
   EXPECT_THAT(list.Names(), ElementsAre(kTen, "42540766411282592856903984951653826561"))
-      << "what has no name here is not seen";
+      << "objects without a name in this view are not listed";
   EXPECT_EQ(list.Version(), Get(Stored()).Version());
   EXPECT_THAT(Get(View() + "?labelSelector=kept%3Dyes").Names(), SizeIs(1));
   EXPECT_THAT(Get(View(), {.accept = kTable}).Names(), ElementsAre(kTen, HasSubstr("4254")));
@@ -133,7 +142,61 @@ TEST_F(AddressViewTest, FieldSelectorsSpeakOfItsNames) {
   const std::string kept = "?labelSelector=kept%3Dyes&fieldSelector=metadata.name%3D";
   EXPECT_THAT(names(kept + kEleven), ElementsAre(kEleven));
   EXPECT_THAT(names(kept + kTen), IsEmpty());
-  EXPECT_EQ(Get(View() + "?fieldSelector=spec.address%3Dx").code, 400);
+}
+
+TEST_F(AddressViewTest, IsFoundByItsAddress) {
+  MakeService("web", "10.96.0.10");
+  Keep("10.96.0.100", "'kept':'yes'");
+  Keep("2001:db8::1");
+  const auto names = [this](const std::string& query) {
+    const Reply list = Get(View() + "?" + query);
+    EXPECT_EQ(list.code, 200) << list.body;
+    return list.Names();
+  };
+  EXPECT_THAT(names("fieldSelector=spec.address%3D10.96.0.10"), ElementsAre(kTen));
+  EXPECT_THAT(names("fieldSelector=spec.address%3D10.96.0.10&limit=1"), ElementsAre(kTen));
+  EXPECT_THAT(names("fieldSelector=spec.address%3D2001:db8::1"), ElementsAre(HasSubstr("4254")));
+  EXPECT_THAT(names("fieldSelector=spec.address!%3D10.96.0.10"), SizeIs(2));
+  EXPECT_THAT(
+      names("fieldSelector=spec.address%3D10.96.0.10,metadata.name%3D" + std::string(kEleven)),
+      IsEmpty());
+  EXPECT_THAT(names("fieldSelector=spec.address%3D10.96.0.1"), IsEmpty());
+  EXPECT_THAT(names("fieldSelector=spec.address%3Dweb"), IsEmpty());
+  EXPECT_THAT(names("labelSelector=kept%3Dyes&fieldSelector=spec.address%3D10.96.0.10"), IsEmpty());
+  const Reply unknown = Get(View() + "?fieldSelector=spec.range%3Dx");
+  EXPECT_EQ(unknown.code, 400);
+  EXPECT_EQ(unknown.Message(), "field label not supported: spec.range");
+  EXPECT_EQ(Get(Stored() + "?fieldSelector=spec.address%3D10.96.0.10").code, 400)
+      << "Kubernetes' kind has no such field";
+}
+
+TEST_F(AddressViewTest, IsWatchedByItsAddress) {
+  MakeService("web", "10.96.0.10");
+  Stream ten(Get(View() + "?watch=1&fieldSelector=spec.address%3D10.96.0.10"));
+  Stream eleven(Get(View() + "?watch=1&fieldSelector=spec.address%3D10.96.0.11"));
+  EXPECT_THAT(ten.Lines(), SizeIs(1));
+  EXPECT_THAT(eleven.Lines(), IsEmpty());
+  MakeService("other", "10.96.0.11");
+  EXPECT_THAT(ten.Lines(), IsEmpty());
+  EXPECT_THAT(eleven.Lines(),
+              ElementsAre("ADDED " + std::string(kEleven) + "@" + Get(View(kEleven)).Version()));
+}
+
+TEST_F(AddressViewTest, ShowsHowLongAServiceHasHadIt) {
+  ASSERT_EQ(Reserve(kTen, "'reservedFor':{'namespace':'shop','name':'web'}").code, 201);
+  Advance(std::chrono::hours(3));
+  MakeService("web", "10.96.0.10");
+  Advance(std::chrono::minutes(30));
+  const codec::Value table = Get(View(kTen), {.accept = kTable}).Json();
+  std::vector<std::string> columns;
+  for (const codec::Value& column : codec::ArrayAt(table, "columnDefinitions")) {
+    columns.emplace_back(codec::StringAt(column, "name"));
+  }
+  EXPECT_THAT(columns, ElementsAre("Name", "Address", "State", "Service", "Range", "Since",
+                                   "Chosen", "Until", "Age"));
+  const codec::Array& cells = *codec::ArrayAt(table, "rows")[0].Find("cells")->AsArray();
+  EXPECT_EQ(cells[5], "30m");
+  EXPECT_EQ(cells[8], "3h30m");
 }
 
 TEST_F(AddressViewTest, Watches) {
@@ -176,8 +239,9 @@ TEST_F(AddressViewTest, CreatingOneReservesTheAddress) {
   const codec::Value object = made.Json();
   EXPECT_EQ(codec::StringAt(object, "metadata", "name"), kTen);
   EXPECT_EQ(codec::StringAt(object, "spec", "address"), "10.96.0.10");
-  EXPECT_EQ(codec::StringAt(object, "spec", "ipRangeRef", "kind"), "IPRange");
-  EXPECT_EQ(codec::StringAt(object, "spec", "ipRangeRef", "name"), "allocator.ipv4.k8s.io");
+  // The store of this test has the ServiceCIDR alone.
+  EXPECT_EQ(codec::StringAt(object, "spec", "ipRangeRef", "kind"), "ServiceCIDR");
+  EXPECT_EQ(codec::StringAt(object, "spec", "ipRangeRef", "name"), "kubernetes");
   EXPECT_EQ(codec::StringAt(object, "status", "state"), "Reserved");
   EXPECT_EQ(codec::StringAt(object, "status", "since"), kStart);
   EXPECT_EQ(made.body, Get(View(kTen)).body);
@@ -279,7 +343,7 @@ TEST_F(AddressViewTest, AnApplyReserves) {
   const Reply made = apply("");
   EXPECT_EQ(made.code, 201) << made.body;
   EXPECT_EQ(At(made, "status", "state"), "Reserved");
-  EXPECT_EQ(At(made, "spec", "ipRangeRef", "name"), "allocator.ipv4.k8s.io");
+  EXPECT_EQ(At(made, "spec", "ipRangeRef", "name"), "kubernetes");
   const Reply again = apply("");
   EXPECT_EQ(again.code, 200) << again.body;
   EXPECT_EQ(At(again, "metadata", "resourceVersion"), At(made, "metadata", "resourceVersion"));
@@ -368,7 +432,7 @@ TEST_F(AddressViewTest, ItsGroupComesLast) {
   const codec::Value groups = Get("/apis").Json();
   const codec::Array& all = codec::ArrayAt(groups, "groups");
   EXPECT_EQ(codec::StringAt(all.back(), "name"), "allocation.berth.io")
-      << "who asks for ipaddresses means those of networking.k8s.io";
+      << "without a group, ipaddresses means networking.k8s.io";
   EXPECT_THAT(Get("/").body, HasSubstr("\"/apis/allocation.berth.io/v1alpha1\""));
 }
 

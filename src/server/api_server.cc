@@ -10,26 +10,26 @@
 #include "codec/json.h"
 #include "http/head.h"
 #include "http/limits.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
+#include "server/accept.h"
 #include "server/list.h"
-#include "server/metrics.h"
 #include "server/options.h"
-#include "server/patch.h"
+#include "server/server_metrics.h"
+#include "server/server_patch.h"
+#include "server/server_write.h"
 #include "server/status_body.h"
 #include "server/watch.h"
-#include "server/write.h"
 
 namespace berth::server {
 namespace {
 
-/// What /version says this server is compatible with.
+/// The version of Kubernetes that this server is compatible with, for /version.
 constexpr const char* kKubernetesMinor = "36";
 constexpr const char* kKubernetesVersion = "v1.36.4";
 
 constexpr const char* kText = "text/plain; charset=utf-8";
-constexpr const char* kJson = "application/json";
 
-/// For how long a document may be kept whose address has its hash.
+/// How long clients may cache a document whose URL contains its hash.
 constexpr std::chrono::hours kHashedLife{365 * 24};
 
 bool IsHealth(std::string_view path) {
@@ -46,7 +46,7 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-/// 304 when the client has it already.
+/// Answers with a document, or with 304 if the client has it already.
 void AnswerDocument(Call& call, const Document& document, std::string_view cache_control,
                     std::string_view expires = {}) {
   http::Response response;
@@ -66,7 +66,8 @@ void AnswerDocument(Call& call, const Document& document, std::string_view cache
   call.AnswerHeaders(std::move(response));
 }
 
-/// None where Kubernetes has none for the code: a client believes a reason more than the code.
+/// Returns kUnknown if Kubernetes has no reason for the code, because clients trust a reason more
+/// than the code.
 base::Reason ReasonOf(int code) {
   switch (code) {
     case 400:
@@ -82,7 +83,7 @@ base::Reason ReasonOf(int code) {
   }
 }
 
-/// What could be taken for something else in a path. Whether it is a good name is for the kind.
+/// Rejects names that could mean something else in a path. The rules of the kind check the rest.
 std::optional<base::Error> CheckPathName(std::string_view name) {
   std::string why;
   if (name == "." || name == "..") why = fmt::format("may not be '{}'", name);
@@ -115,7 +116,7 @@ ApiServer::ApiServer(const Parts& parts, ApiOptions options, const Authenticator
 void ApiServer::AddMetrics() {
   requests_.AddTo(parts_.metrics);
   parts_.metrics.Add({.name = "apiserver_current_inflight_requests",
-                      .help = "Number of requests that are being worked on, watches not counted",
+                      .help = "Number of requests in flight, without watches",
                       .type = obs::MetricType::kGauge,
                       .labels = {"request_kind"}},
                      [this](obs::Samples& out) {
@@ -141,13 +142,13 @@ http::Response ApiServer::BadRequest(int code, std::string_view text) {
   status.Set("code", code);
   http::Response response{
       .code = code,
-      .headers = {{"content-type", kJson}, {"cache-control", "no-cache, private"}},
+      .headers = {{"content-type", kJsonType}, {"cache-control", "no-cache, private"}},
       .body = codec::WriteJson(status) + "\n"};
   if (code == 429 || code == 503) response.headers.Add("retry-after", "1");
   return response;
 }
 
-/// Who it is and whether they may; false when that was answered.
+/// Authenticates and authorizes the request. Returns false if it was refused, and so answered.
 bool ApiServer::Admit(Call& call) {
   std::optional<CertificateIdentity> certificate;
   if (call.request.peer->identity) {
@@ -183,6 +184,7 @@ void ApiServer::Handle(http::Request request, http::Responder responder) {
   const Route& route = call->route;
   if (route.kind != Route::Kind::kResource) attributes.path = route.path;
   attributes.verb = LowerCase(call->request.method);
+  std::string verb;
   if (route.kind == Route::Kind::kResource) {
     attributes.is_resource = true;
     attributes.group = route.group;
@@ -191,13 +193,13 @@ void ApiServer::Handle(http::Request request, http::Responder responder) {
     attributes.subresource = route.subresource;
     attributes.name_space = route.name_space;
     attributes.name = route.name;
-    const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
+    verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
     if (!verb.empty()) attributes.verb = verb;
   }
   if (!Admit(*call)) return;
   switch (route.kind) {
     case Route::Kind::kResource:
-      return ServeResource(call);
+      return ServeResource(call, verb);
     case Route::Kind::kPlain:
       return ServePlain(call);
     case Route::Kind::kUnknownResource:
@@ -232,7 +234,7 @@ void ApiServer::ServePlain(const CallPtr& call) {
   call->Answer(404, kText, "404 page not found\n");
 }
 
-/// False when there is nothing under that path.
+/// Returns false if there is no document at that path.
 bool ApiServer::ServeDocument(const CallPtr& call) {
   const std::string& path = call->route.path;
   const bool reads = call->request.method == "GET" || call->request.method == "HEAD";
@@ -255,7 +257,7 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
   } else if (metrics) {
     HandleMetrics(parts_, call);
   } else if (path == "/version") {
-    call->Answer(200, kJson, VersionDocument());
+    call->Answer(200, kJsonType, VersionDocument());
   } else if (path == "/openapi/v2") {
     ServeOpenApiV2(call);
   } else if (openapi) {
@@ -270,7 +272,7 @@ bool ApiServer::ServeDocument(const CallPtr& call) {
     }
     paths.insert(paths.end(), {"/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3",
                                "/readyz", "/version"});
-    call->Answer(200, kJson, PathsDocument(paths));
+    call->Answer(200, kJsonType, PathsDocument(paths));
   }
   return true;
 }
@@ -290,7 +292,7 @@ void ApiServer::ServeOpenApiV3(const CallPtr& call) {
     response.headers.Add("location", fmt::format("{}/{}?hash={}", kRoot, rest, right));
     return call->AnswerHeaders(std::move(response));
   }
-  // kubectl's cache goes by this header alone: without it, it asks again at every command.
+  // kubectl's cache uses this header only. Without it kubectl asks again at every command.
   http::DateText date;
   AnswerDocument(*call, *document, "public, immutable", date.At(parts_.clock.Now() + kHashedLife));
 }
@@ -302,14 +304,36 @@ void ApiServer::ServeOpenApiV2(const CallPtr& call) {
   AnswerDocument(*call, proto ? openapi_v2_.Protobuf() : openapi_v2_.Json(), "no-cache, private");
 }
 
-void ApiServer::ServeResource(const CallPtr& call) {
+/// Nodes are only objects to this server, so nothing can be reached through them.
+void ApiServer::FailProxy(const CallPtr& call) {
+  const registry::Served& served = call->route.served;
+  const std::string key =
+      parts_.registry.GetResources().Key(served.row->resource, {}, call->route.name);
+  if (parts_.follower.Current()->Find(key) == nullptr) {
+    return call->Fail(registry::NotFound(served.Kind(), call->route.name));
+  }
+  call->Fail(
+      {.reason = base::Reason::kServiceUnavailable,
+       .message = fmt::format("{} \"{}\" cannot be reached: this server does not connect to "
+                              "{}",
+                              served.Kind().plural, call->route.name, served.Kind().plural)});
+}
+
+/// An empty `verb` means that the method is not allowed here.
+void ApiServer::ServeResource(const CallPtr& call, std::string_view verb) {
   const Route& route = call->route;
-  const std::string verb = VerbOf(route, call->request.method, call->query.Flag("watch"));
   const bool unchanged = route.served.view->repeats != nullptr && !route.IsCollection();
   if (unchanged && call->request.method == "PUT") {
     return call->Fail(registry::ChangedAsStored(route.served, route.name));
   }
-  if (verb.empty()) return call->Fail(MethodNotAllowedError());
+  if (verb.empty()) {
+    const bool listed = route.served.Kind().listed;
+    return call->Fail(listed ? MethodNotAllowedError() : UnknownResourceError());
+  }
+  if (const std::string_view text = route.served.Kind().deprecation; !text.empty()) {
+    call->warnings.emplace_back(text);
+  }
+  if (route.subresource == "proxy") return FailProxy(call);
   const bool watches = verb == "watch";
   if (verb == "patch") {
     if (const auto error = CheckPatchType(*call)) return call->Fail(*error);
@@ -331,8 +355,8 @@ void ApiServer::ServeResource(const CallPtr& call) {
                        .details = base::Details{}});
   }
   if (!watches) {
-    call->ticket = (writes ? writes_ : reads_).Take(call->attributes.user.name);
-    if (!call->ticket) {
+    call->slot = (writes ? writes_ : reads_).Take(call->attributes.user.name);
+    if (!call->slot) {
       return call->Fail(base::TooManyRequests());
     }
   }

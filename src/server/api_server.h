@@ -1,8 +1,8 @@
-// The Kubernetes HTTP surface: every request comes in here, is authenticated, authorized, counted
-// and routed, and leaves as one answer.
+// The Kubernetes HTTP surface: authenticates, authorizes, counts and routes every request, and
+// sends one answer to it.
 //
 // Threads: Handle is called on io threads, several at once. The parts must outlive every request,
-// so http::Server has to be stopped before this is destroyed.
+// so http::Server has to be stopped before an ApiServer is destroyed.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,9 @@
 namespace berth::server {
 
 struct ApiOptions {
-  std::string version = "0.0.0";  // Berth's own, for /version.
-  size_t max_reads = 400;         // At once; as --max-requests-inflight.
-  size_t max_writes = 200;        // --max-mutating-requests-inflight.
+  std::string version = "0.0.0";  // Of Berth, for /version.
+  size_t max_reads = 400;         // At once: --max-requests-inflight.
+  size_t max_writes = 200;        // At once: --max-mutating-requests-inflight.
 };
 
 class ApiServer {
@@ -41,10 +41,11 @@ class ApiServer {
 
   void Handle(http::Request request, http::Responder responder);
 
-  /// The answer to what never became a request.
+  /// Returns the answer to bytes that could not be parsed as a request.
   static http::Response BadRequest(int code, std::string_view text);
 
-  /// Serves something of its own below a path ("/berth/v1/snapshot"); called on io threads.
+  /// Lets `extra` answer all requests at or below a path ("/berth/v1/snapshot"). It is called on io
+  /// threads. All paths must be added before the first request.
   using Extra = std::function<void(const CallPtr&)>;
   void AddPath(std::string path, Extra extra);
 
@@ -56,7 +57,8 @@ class ApiServer {
   bool ServeDocument(const CallPtr& call);
   void ServeOpenApiV3(const CallPtr& call);
   void ServeOpenApiV2(const CallPtr& call);
-  void ServeResource(const CallPtr& call);
+  void FailProxy(const CallPtr& call);
+  void ServeResource(const CallPtr& call, std::string_view verb);
   std::string VersionDocument() const;
 
   const Parts parts_;

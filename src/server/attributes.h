@@ -1,5 +1,5 @@
-// Who asks for what: made once per request, and the same for authorization, audit, fair shares and
-// admission.
+// Says who asks for what. Made once per request; authorization, the audit log, fair shares and
+// admission all read it.
 #pragma once
 
 #include <string>
@@ -24,13 +24,12 @@ inline constexpr const char* kAnonymous = "system:anonymous";
 inline constexpr const char* kUnauthenticatedGroup = "system:unauthenticated";
 inline constexpr const char* kAuthenticatedGroup = "system:authenticated";
 inline constexpr const char* kMastersGroup = "system:masters";
-/// May read metrics; as in Kubernetes.
+/// Members may read metrics, as in Kubernetes.
 inline constexpr const char* kMonitoringGroup = "system:monitoring";
 
 struct Attributes {
   User user;
-  std::string verb =
-      {};  // get, list, watch, create, ...; of a plain path the method in lower case.
+  std::string verb = {};  // "get", "list", "create". For a plain path the method in lower case.
   bool is_resource = false;
   std::string group = {};
   std::string version = {};
@@ -38,7 +37,7 @@ struct Attributes {
   std::string subresource = {};
   std::string name_space = {};
   std::string name = {};
-  std::string path = {};  // Of what is no resource.
+  std::string path = {};  // Only if the request is not for a resource.
 };
 
 }  // namespace berth::server

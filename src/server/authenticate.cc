@@ -13,8 +13,8 @@
 namespace berth::server {
 namespace {
 
-/// The algorithm is looked up once and each thread keeps its context: for a token this takes longer
-/// than the hashing.
+/// Looks up the algorithm once and keeps one context per thread, because both take longer than
+/// hashing a token.
 std::string Digest(std::string_view token) {
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(
@@ -27,7 +27,8 @@ std::string Digest(std::string_view token) {
   return {reinterpret_cast<const char*>(digest.data()), size};
 }
 
-/// The fields of one line of CSV, quotes as RFC 4180 has them; nothing when they do not match.
+/// Returns the fields of one line of CSV, with quotes as in RFC 4180. Returns nullopt if a quote is
+/// not closed.
 std::optional<std::vector<std::string>> CsvFields(std::string_view line) {
   std::vector<std::string> fields;
   std::string field;

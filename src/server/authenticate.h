@@ -1,7 +1,8 @@
-// Who a request comes from: a client certificate's subject, or a bearer token from a file in
-// kube-apiserver's form. Tokens are compared without a hint at how much of them was right.
+// Authentication and authorization. A user is the subject of a client certificate, or the owner of
+// a bearer token from a file in kube-apiserver's format. How long a comparison of tokens takes does
+// not reveal how much of a token was right.
 //
-// Threads: Authenticate from any; Reload swaps the tokens meanwhile.
+// Threads: any may call Authenticate, also while SetTokens replaces the tokens.
 #pragma once
 
 #include <map>
@@ -16,14 +17,14 @@
 
 namespace berth::server {
 
-/// Users by the SHA-256 of their tokens: finding one tells nothing about the others.
+/// Users by the SHA-256 of their tokens, so that a lookup reveals nothing about other tokens.
 using TokenTable = std::map<std::string, User>;
 
-/// Lines `token,user,uid[,"group1,group2"]`, as --token-auth-file has them.
+/// Parses the lines of a --token-auth-file: `token,user,uid[,"group1,group2"]`.
 base::Result<TokenTable> ParseTokens(std::string_view csv, const std::string& file);
 void AddToken(TokenTable& table, std::string_view token, User user);
 
-/// What a client certificate says, once the chain was verified.
+/// The subject of a client certificate, after its chain was verified.
 struct CertificateIdentity {
   std::string common_name;
   std::vector<std::string> organizations;
@@ -35,8 +36,8 @@ class Authenticator {
 
   void SetTokens(TokenTable tokens) EXCLUDES(mutex_);
 
-  /// The user; system:anonymous when there are no credentials; kUnauthorized when there are, but
-  /// wrong ones.
+  /// Returns the user, system:anonymous if there are no credentials, or kUnauthorized if they are
+  /// wrong.
   base::Result<User> Authenticate(std::string_view authorization,
                                   const std::optional<CertificateIdentity>& certificate) const
       EXCLUDES(mutex_);
@@ -46,8 +47,9 @@ class Authenticator {
   std::shared_ptr<const TokenTable> tokens_ GUARDED_BY(mutex_);
 };
 
-/// Whether the user may do it: system:masters everything; others what every authenticated user may
-/// read (discovery, versions, health, OpenAPI); anybody health and version.
+/// Returns an error if the user is not allowed to do it. Members of system:masters may do
+/// everything. Members of system:monitoring may read metrics. Every authenticated user may read
+/// discovery and OpenAPI. Everyone may read health and version.
 std::optional<base::Error> Authorize(const Attributes& attributes);
 
 }  // namespace berth::server

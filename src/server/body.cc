@@ -7,7 +7,7 @@
 
 #include "api/meta.h"
 #include "codec/read.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 
 namespace berth::server {
 namespace {
@@ -27,7 +27,7 @@ base::Result<codec::Decoded> Decode(Media media, std::string_view body, const ap
   return codec::DecodeJson(body, message, options);
 }
 
-/// kind and apiVersion may be left out; if they are there, they must be the path's.
+/// Checks kind and apiVersion. A body may omit them; otherwise they must be those of the path.
 std::optional<base::Error> CheckIdentity(const codec::Decoded& decoded, const api::Kind& kind) {
   if (!decoded.kind.empty() && decoded.kind != kind.kind) {
     return base::Error{
@@ -72,8 +72,8 @@ void TakePropagation(const Value& options, DeleteRequest& request, rules::FieldE
   }
 }
 
-/// The options of a canonical DeleteOptions.
-base::Result<DeleteRequest> Take(const Value& options) {
+/// Converts a canonical DeleteOptions.
+base::Result<DeleteRequest> TakeDeleteOptions(const Value& options) {
   DeleteRequest request;
   rules::FieldErrors errors;
   TakePropagation(options, request, errors);
@@ -152,10 +152,10 @@ base::Result<Value> ReadObject(Call& call, FieldValidation validation) {
 }
 
 base::Result<DeleteRequest> ReadDeleteOptions(const Call& call) {
-  if (call.request.body.empty()) return OptionsOf(call.query).and_then(Take);
+  if (call.request.body.empty()) return OptionsOf(call.query).and_then(TakeDeleteOptions);
   const auto media = BodyMedia(call.Header("content-type"));
   if (!media) return tl::unexpected(media.error());
-  // Any version of it will do: the options are the same in all.
+  // Any apiVersion is accepted, because the options are the same in all.
   const auto decoded = Decode(*media, call.request.body, api::kDeleteOptions, {});
   if (!decoded) return tl::unexpected(decoded.error());
   if (!decoded->kind.empty() && decoded->kind != "DeleteOptions") {
@@ -165,7 +165,7 @@ base::Result<DeleteRequest> ReadDeleteOptions(const Call& call) {
                                   "register.go:27\"",
                                   decoded->kind, decoded->api_version));
   }
-  return Take(decoded->object);
+  return TakeDeleteOptions(decoded->object);
 }
 
 std::optional<base::Error> CheckNamespace(const Route& route, Value& object) {

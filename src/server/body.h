@@ -1,5 +1,4 @@
-// Request bodies: from bytes to an object of the kind that the path names, and to DeleteOptions.
-// Pure.
+// Reads request bodies: objects of the kind that the path names, and DeleteOptions. Pure.
 #pragma once
 
 #include <string>
@@ -14,25 +13,26 @@
 
 namespace berth::server {
 
-/// An object of the view in the form it is stored in.
+/// Converts an object of the view to the form in which it is stored.
 base::Result<codec::Value> ToStoredForm(const registry::Served& served, codec::Value object);
 
-/// The object in the form it was sent in. Problems that are only to be warned of are added to the
-/// call's warnings.
+/// Returns the object of the body, as an object of the view. Adds a warning to the call for each
+/// problem that the validation only warns of.
 base::Result<codec::Value> ReadObject(Call& call, FieldValidation validation);
 
 struct DeleteRequest {
   registry::DeleteOptions options;
   bool dry_run = false;
-  bool waits = false;  // Asked in the old way to wait: 202 while it is not gone.
+  bool waits = false;  // With orphanDependents=false: answer 202 if the object still exists.
 };
-/// From the body if there is one, else from the query.
+/// Reads the options from the body if there is one, otherwise from the query.
 base::Result<DeleteRequest> ReadDeleteOptions(const Call& call);
 
-/// Where Kubernetes' own type for a group's kinds lives, which its messages name.
+/// Returns the Go package that has Kubernetes' types for a group, which its messages name.
 std::string_view GoPackage(std::string_view group);
 
-/// What of a body's name and namespace does not go with the path.
+/// Returns an error if the object's namespace or name does not match the path. CheckNamespace also
+/// sets the object's namespace to that of the path.
 std::optional<base::Error> CheckNamespace(const Route& route, codec::Value& object);
 std::optional<base::Error> CheckName(const Route& route, codec::Value& object);
 

@@ -11,8 +11,9 @@
 namespace berth::server {
 namespace {
 
-/// All warnings of an answer together, in characters, as upstream. If they are more, each is cut,
-/// and the one that reaches the limit is the last: clients do not take headers of any size.
+/// The limit for all warnings of an answer together, in characters, as in Kubernetes. Above it each
+/// warning is cut to kMostOfEach, and the one that reaches the limit is the last: clients do not
+/// accept headers of any size.
 constexpr size_t kMostWarnings = 4096;
 constexpr size_t kMostOfEach = 256;
 
@@ -30,7 +31,7 @@ std::string_view Cut(std::string_view text) {
   return text;
 }
 
-/// Each once.
+/// Returns each warning once.
 std::vector<std::string_view> Distinct(const std::vector<std::string>& warnings) {
   std::set<std::string_view> known;
   std::vector<std::string_view> distinct;
@@ -84,6 +85,12 @@ bool Call::Pretty(const Accepted& accepted) const {
   return agent.starts_with("curl") || agent.starts_with("Wget") || agent.starts_with("Mozilla/5.0");
 }
 
+bool Call::ServesAPerson() const {
+  const std::string_view agent = Header("user-agent");
+  return agent.starts_with("kubectl/") || agent.starts_with("oc/") || agent.starts_with("Helm/") ||
+         agent.starts_with("k9s/") || agent.starts_with("curl");
+}
+
 http::Headers Call::CommonHeaders(std::string_view content_type) const {
   http::Headers headers;
   headers.AddUnique("audit-id", id);
@@ -95,17 +102,18 @@ http::Headers Call::CommonHeaders(std::string_view content_type) const {
 
 void Call::Fail(const base::Error& error, std::string_view continue_token) {
   warnings.insert(warnings.end(), error.warnings.begin(), error.warnings.end());
+  if (ServesAPerson()) warnings.insert(warnings.end(), error.hints.begin(), error.hints.end());
   codec::Value status = FailureStatus(error);
   if (!continue_token.empty()) {
     status.Set("metadata", codec::Object{{"continue", continue_token}});
   }
-  // Not what was agreed on for the object: nobody wants a failure as a Table.
-  const auto form = NegotiatePlain(Header("accept"));
-  const Media media = form ? form->media : Media::kJson;
+  // A failure is never a Table, so the format of the object does not apply.
+  const auto format = NegotiatePlain(Header("accept"));
+  const Media media = format ? format->media : Media::kJson;
   const int code = base::HttpCode(error.reason);
   http::Response response{.code = code,
                           .headers = CommonHeaders(MediaName(media)),
-                          .body = RenderStatus(status, media, !form || Pretty(*form))};
+                          .body = RenderStatus(status, media, !format || Pretty(*format))};
   if (const int seconds = RetryAfter(error); seconds > 0) {
     response.headers.Add("retry-after", std::to_string(seconds));
   }
@@ -141,7 +149,7 @@ std::unique_ptr<RunningWatch> Call::BeginWatch() {
 }
 
 void Call::Record(int code) {
-  ticket.reset();
+  slot.reset();
   const std::chrono::nanoseconds took = clock_.Steady() - started_;
   if (!watches_) metrics_.Of(*this).Count(code, took);
   if (audit_ == nullptr) return;

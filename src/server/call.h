@@ -1,7 +1,8 @@
-// One request on its way: what was asked, by whom, in which form the answer is wanted; and the one
-// answer, which also closes the audit record. Shared by whoever still works on it.
+// One request while it is served: what was asked, by which user, in which format the answer is
+// wanted; and the one answer, which also writes the audit record. All code that still works on the
+// request shares it.
 //
-// Threads: filled in on the io thread; the answer may come from any, once.
+// Threads: filled in on the io thread. Any thread may answer, once.
 #pragma once
 
 #include <algorithm>
@@ -38,33 +39,35 @@ class Call {
   Accepted accept;
   std::string id;
   std::vector<std::string> warnings;
-  std::optional<std::chrono::nanoseconds> timeout;  // As the client asked for.
-  std::optional<InFlight::Ticket> ticket;
+  std::optional<std::chrono::nanoseconds> timeout;  // If the client asked for one.
+  std::optional<InFlight::Slot> slot;
 
   std::string_view Header(std::string_view name) const {
     return request.headers.Find(name).value_or(std::string_view());
   }
-  base::SteadyTime Started() const { return started_; }
   base::WallTime Time() const { return time_; }
-  /// When to give up what may take `limit`, or as long as the client asked for, if that is less.
+  /// Returns when to give up work that may take `limit`, or less if the client asked for less.
   base::SteadyTime Deadline(std::chrono::nanoseconds limit) const {
     return started_ + std::min(limit, timeout.value_or(limit));
   }
-  /// Indented: asked for, or a browser or curl.
+  /// Returns whether to indent the answer: the client asked for it, or is a browser or curl.
   bool Pretty() const { return Pretty(accept); }
 
-  /// `continue_token`: with which an expired list can go on.
+  /// Answers with an error. With `continue_token` a client can continue an expired list.
   void Fail(const base::Error& error, std::string_view continue_token = {});
   void Answer(int code, std::string_view content_type, http::Pieces body);
-  /// A document that clients may keep.
+  /// Answers with the response's own headers, for documents that clients may cache.
   void AnswerHeaders(http::Response response);
   void Stream(int code, std::string_view content_type, std::unique_ptr<http::Source> source);
 
-  /// From now on it is a watch, which is counted when it ends and not when it is answered.
+  /// Makes the call a watch, which is counted when it ends and not when it is answered.
   std::unique_ptr<RunningWatch> BeginWatch();
 
  private:
   bool Pretty(const Accepted& accepted) const;
+  /// Returns whether the client is a program that shows warnings to a person. A controller would
+  /// only log them.
+  bool ServesAPerson() const;
   http::Headers CommonHeaders(std::string_view content_type) const;
   void Record(int code);
 
@@ -79,7 +82,7 @@ class Call {
 
 using CallPtr = std::shared_ptr<Call>;
 
-/// A `Warning` header's value: 299 - "text". Control characters are dropped.
+/// Returns the value of a `Warning` header: 299 - "text". Control characters are dropped.
 std::string WarningHeader(std::string_view text);
 
 }  // namespace berth::server

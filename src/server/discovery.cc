@@ -19,7 +19,6 @@ using codec::Array;
 using codec::Object;
 using codec::Value;
 
-constexpr const char* kJson = "application/json";
 constexpr const char* kAggregatedJson =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -31,8 +30,8 @@ std::string Sha512Hex(std::string_view text) {
   return hex;
 }
 
-/// What clients compare to learn that a resource is stored in another version: the beginning of
-/// the hash of "group/version/Kind".
+/// Returns the beginning of the hash of "group/version/Kind". Clients compare it to learn that a
+/// resource is stored in another version.
 std::string StorageVersionHash(const api::Kind& kind) {
   const std::string text = fmt::format("{}/{}/{}", kind.group, kind.version, kind.kind);
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
@@ -56,12 +55,18 @@ Array TextArray(std::span<const std::string_view> texts) {
 struct Subresource {
   const char* name;
   std::vector<std::string_view> verbs;
+  std::string kind;
 };
 
 std::vector<Subresource> SubresourcesOf(const api::Kind& kind) {
   std::vector<Subresource> subresources;
-  if (kind.has_finalize) subresources.push_back({"finalize", {"update"}});
-  if (kind.has_status) subresources.push_back({"status", {"get", "patch", "update"}});
+  const std::string own(kind.kind);
+  if (kind.has_finalize) subresources.push_back({"finalize", {"update"}, own});
+  if (kind.has_proxy) {
+    subresources.push_back(
+        {"proxy", {"create", "delete", "get", "patch", "update"}, own + "ProxyOptions"});
+  }
+  if (kind.has_status) subresources.push_back({"status", {"get", "patch", "update"}, own});
   return subresources;
 }
 
@@ -89,7 +94,7 @@ Value ResourceList(const std::string& group_version, bool core,
       resources.emplace_back(Object{{"name", fmt::format("{}/{}", kind->plural, sub.name)},
                                     {"singularName", ""},
                                     {"namespaced", kind->namespaced},
-                                    {"kind", kind->kind},
+                                    {"kind", sub.kind},
                                     {"verbs", TextArray(sub.verbs)}});
     }
   }
@@ -97,13 +102,13 @@ Value ResourceList(const std::string& group_version, bool core,
   return list;
 }
 
-Object ResponseKind(const api::Kind& kind) {
-  return {{"group", ""}, {"version", ""}, {"kind", kind.kind}};
+Object ResponseKind(std::string_view kind) {
+  return {{"group", ""}, {"version", ""}, {"kind", kind}};
 }
 
 Value AggregatedResource(const api::Kind& kind) {
   Object entry{{"resource", kind.plural},
-               {"responseKind", ResponseKind(kind)},
+               {"responseKind", ResponseKind(kind.kind)},
                {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
                {"singularResource", kind.singular},
                {"verbs", TextArray(kind.verbs)}};
@@ -112,14 +117,14 @@ Value AggregatedResource(const api::Kind& kind) {
   Array subresources;
   for (const Subresource& sub : SubresourcesOf(kind)) {
     subresources.emplace_back(Object{{"subresource", sub.name},
-                                     {"responseKind", ResponseKind(kind)},
+                                     {"responseKind", ResponseKind(sub.kind)},
                                      {"verbs", TextArray(sub.verbs)}});
   }
   if (!subresources.empty()) entry.Set("subresources", std::move(subresources));
   return entry;
 }
 
-/// One version of a group, with its resources.
+/// Returns one version of a group, with its resources.
 Value AggregatedGroup(const std::string& group, const std::vector<const api::Kind*>& kinds) {
   Object metadata;
   if (!group.empty()) metadata.Set("name", group);
@@ -161,7 +166,7 @@ Document MakeDocument(std::string body, std::string content_type, bool with_etag
 }
 
 Discovery::Discovery(std::span<const api::Kind* const> kinds) {
-  // By group, the core group first, as the kinds come; resources by name.
+  // Groups are in the order of the kinds, with the core group first; resources are sorted by name.
   std::vector<std::pair<std::string, std::vector<const api::Kind*>>> groups;
   for (const api::Kind* kind : kinds) {
     const std::string name(kind->group);
@@ -177,7 +182,6 @@ Discovery::Discovery(std::span<const api::Kind* const> kinds) {
               [](const api::Kind* a, const api::Kind* b) { return a->plural < b->plural; });
     AddGroup(group, of_group);
     if (group.empty()) continue;
-    groups_.push_back(group);
     entries.emplace_back(GroupEntry(group, *of_group.front()));
     aggregated.push_back(AggregatedGroup(group, of_group));
   }
@@ -207,7 +211,7 @@ void Discovery::AddGroup(const std::string& group, const std::vector<const api::
 }
 
 void Discovery::Add(const std::string& path, const Value& document) {
-  documents_[path] = MakeDocument(codec::WriteJson(document) + "\n", kJson, false);
+  documents_[path] = MakeDocument(codec::WriteJson(document) + "\n", kJsonType, false);
   protobuf_[path] =
       MakeDocument(DiscoveryProto(document), std::string(MediaName(Media::kProtobuf)), false);
 }
@@ -221,10 +225,6 @@ const Document* Discovery::Find(std::string_view path, std::string_view accept) 
   const auto& documents = plain && plain->media == Media::kProtobuf ? protobuf_ : documents_;
   const auto found = documents.find(path);
   return found == documents.end() ? nullptr : &found->second;
-}
-
-bool Discovery::HasGroup(std::string_view group) const {
-  return group.empty() || std::find(groups_.begin(), groups_.end(), group) != groups_.end();
 }
 
 std::string PathsDocument(std::span<const std::string> paths) {

@@ -1,5 +1,6 @@
-// What this server serves, in the words clients discover it by: /api, /apis and what is below, in
-// the old form and the aggregated one. Made once from the kinds; immutable afterwards, any thread.
+// The discovery documents, by which clients learn what this server serves: /api, /apis and the
+// paths below them, in the old and in the aggregated format. Made once from the kinds; immutable
+// afterwards, so any thread may read them.
 #pragma once
 
 #include <map>
@@ -19,7 +20,7 @@ namespace berth::server {
 struct Document {
   std::shared_ptr<const std::string> body;
   std::string content_type;
-  std::string etag;  // Quoted; empty: none.
+  std::string etag;  // Quoted. Empty if the document has no ETag.
 };
 Document MakeDocument(std::string body, std::string content_type, bool with_etag);
 
@@ -27,24 +28,21 @@ class Discovery {
  public:
   explicit Discovery(std::span<const api::Kind* const> kinds);
 
-  /// By path ("/api", "/apis/networking.k8s.io/v1", without a slash at the end) and what an Accept
-  /// header asks for: the aggregated form where there is one, protobuf or else JSON. Null: there is
-  /// no such document.
+  /// Returns the document at a path ("/api", "/apis/networking.k8s.io/v1", without a slash at the
+  /// end) in the format that the Accept header asks for: aggregated if the path has such a
+  /// document, else protobuf or JSON. Returns null if there is no such document.
   const Document* Find(std::string_view path, std::string_view accept) const;
-
-  bool HasGroup(std::string_view group) const;
 
  private:
   void Add(const std::string& path, const codec::Value& document);
   void AddGroup(const std::string& group, const std::vector<const api::Kind*>& kinds);
 
-  std::vector<std::string> groups_;
   std::map<std::string, Document, std::less<>> documents_;
-  std::map<std::string, Document, std::less<>> protobuf_;  // The same.
+  std::map<std::string, Document, std::less<>> protobuf_;  // The same documents.
   std::map<std::string, Document, std::less<>> aggregated_;
 };
 
-/// The answer to GET /: every path that has something to read.
+/// Returns the answer to GET /, the list of all paths that can be read.
 std::string PathsDocument(std::span<const std::string> paths);
 
 }  // namespace berth::server

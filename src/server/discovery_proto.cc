@@ -18,7 +18,7 @@ void AppendTexts(std::string& out, uint32_t number, const codec::Array& texts) {
   for (const Value& text : texts) AppendProtoField(out, number, codec::Text(&text));
 }
 
-/// Two members that are text, as 1 and 2.
+/// Encodes two text members as the fields 1 and 2.
 std::string Pair(const Value& document, std::string_view first, std::string_view second) {
   std::string out;
   AppendProtoField(out, 1, StringAt(document, first));

@@ -1,4 +1,4 @@
-// The old form of discovery in protobuf, from the documents that are its JSON. Pure.
+// Encodes the old format of discovery in protobuf. Pure.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace berth::server {
 
-/// In its envelope: an APIVersions, APIGroupList, APIGroup or APIResourceList.
+/// Encodes the JSON document of an APIVersions, APIGroupList, APIGroup or APIResourceList, with the
+/// envelope.
 std::string DiscoveryProto(const codec::Value& document);
 
 }  // namespace berth::server

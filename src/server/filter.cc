@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 
 namespace berth::server {
 
@@ -15,9 +15,7 @@ base::Result<Filter> Filter::Make(const registry::Served& served, const ListOpti
       rules::FieldSelector::Parse(options.field_selector, registry::QualifiedKind(served.Kind()));
   if (!fields) return tl::unexpected(std::move(fields.error()));
   filter.labels_ = *std::move(labels);
-  filter.fields_ = served.view->name_to_stored == nullptr
-                       ? *std::move(fields)
-                       : fields->WithValues("metadata.name", served.view->name_to_stored);
+  filter.fields_ = *std::move(fields);
   const auto& requirements = filter.fields_.requirements();
   filter.by_name_only_ =
       filter.labels_.empty() &&

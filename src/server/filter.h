@@ -1,12 +1,12 @@
-// Which objects a list or a watch wants, by its selectors; names are those of the view in the
-// selectors, and those of the stored form in what is asked here. Immutable; any thread.
+// The selectors of a list or a watch. The selectors use the names of the view; the functions here
+// use the names of stored objects. Immutable; any thread.
 #pragma once
 
 #include <optional>
 #include <string_view>
 
 #include "base/result.h"
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 #include "rules/field_selector.h"
 #include "rules/selector.h"
 #include "server/options.h"
@@ -18,16 +18,18 @@ class Filter {
  public:
   static base::Result<Filter> Make(const registry::Served& served, const ListOptions& options);
 
-  /// Everything matches that has a name in the view.
+  /// Returns whether there are no selectors. Then every object matches that the view shows.
   bool IsEmpty() const { return labels_.empty() && fields_.empty(); }
 
-  /// Whether many objects take their time to look at.
+  /// Returns whether matching takes time for each object, so that many objects need a worker.
   bool TakesTime() const { return !IsEmpty() || served_.view->name_from_stored != nullptr; }
 
-  /// Whether it has to be decoded is decided here: a name or a namespace is known without.
+  /// Returns whether the object matches. Decodes it only if the selectors need more than its name
+  /// and namespace.
   bool Matches(const state::Object& object) const;
 
-  /// The one name, or namespace, that can match; a name that nothing can have is empty.
+  /// Returns the only name, or namespace, that can match, if the selectors require one. The name is
+  /// empty if no object can have it.
   std::optional<std::string_view> Name() const { return fields_.RequiredValue("metadata.name"); }
   std::optional<std::string_view> Namespace() const {
     return fields_.RequiredValue("metadata.namespace");

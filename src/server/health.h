@@ -1,6 +1,6 @@
-// /healthz, /livez and /readyz: named checks, each of which is fine or says why not.
+// Health checks: /healthz, /livez and /readyz. Each check has a name, and passes or says why not.
 //
-// Checks are added before serving begins; afterwards any thread may ask.
+// Checks are added before serving begins. After that any thread may ask.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ namespace berth::server {
 
 class Health {
  public:
-  /// Nothing: fine; else why not.
+  /// Returns nullopt if all is well, otherwise the problem.
   using Check = std::function<std::optional<std::string>()>;
 
-  /// A check that only readiness depends on, or liveness as well.
+  /// Adds a check for readiness only, or for readiness and liveness.
   void AddReady(std::string name, Check check) {
     ready_.push_back({std::move(name), std::move(check)});
   }
@@ -32,7 +32,8 @@ class Health {
 
     bool operator==(const Answer&) const = default;
   };
-  /// `path` is "/readyz", or "/readyz/<name>" for one check. Nothing: no such check.
+  /// Runs the checks. `path` is "/readyz", or "/readyz/<name>" for one check. Returns nullopt if
+  /// there is no such check.
   std::optional<Answer> Ask(std::string_view path, const Query& query) const;
 
  private:

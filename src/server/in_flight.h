@@ -1,9 +1,9 @@
-// How many requests may be worked on at once, and a fair share of that for everybody: while there
-// is room anybody may have it; once half is taken, nobody may hold more than an equal share; the
-// last tenth is for those who hold less than their share would be if one more came. Who comes too
-// much is told to come back.
+// Limits how many requests are worked on at once, and shares the slots fairly among users. While
+// fewer than half of the slots are taken, every user gets one. After that a user that is not alone
+// gets no more than an equal share. A slot of the last tenth goes only to a user that holds less
+// than its share would be if one more user came. A client that gets no slot is told to retry later.
 //
-// Threads: any. A Ticket gives back its place when it is destroyed.
+// Threads: any. A Slot is released when it is destroyed.
 #pragma once
 
 #include <absl/container/flat_hash_map.h>
@@ -20,19 +20,19 @@ namespace berth::server {
 
 class InFlight {
  public:
-  class Ticket {
+  class Slot {
    public:
-    Ticket() = default;
-    Ticket(InFlight* of, std::string user) : of_(of), user_(std::move(user)) {}
-    Ticket(Ticket&& other) noexcept
+    Slot() = default;
+    Slot(InFlight* of, std::string user) : of_(of), user_(std::move(user)) {}
+    Slot(Slot&& other) noexcept
         : of_(std::exchange(other.of_, nullptr)), user_(std::move(other.user_)) {}
-    Ticket& operator=(Ticket&& other) noexcept {
+    Slot& operator=(Slot&& other) noexcept {
       std::swap(of_, other.of_);
       std::swap(user_, other.user_);
       return *this;
     }
-    ~Ticket() {
-      if (of_ != nullptr) of_->GiveBack(user_);
+    ~Slot() {
+      if (of_ != nullptr) of_->Release(user_);
     }
 
    private:
@@ -40,15 +40,15 @@ class InFlight {
     std::string user_;
   };
 
-  /// `limit` requests at once; 0: any number. It must outlive its tickets.
+  /// Allows `limit` requests at once; 0 means any number. It must outlive its slots.
   explicit InFlight(size_t limit) : limit_(limit) {}
 
-  /// Nothing when there is no room for this user.
-  std::optional<Ticket> Take(const std::string& user) EXCLUDES(mutex_);
+  /// Returns nullopt if there is no slot for this user.
+  std::optional<Slot> Take(const std::string& user) EXCLUDES(mutex_);
   size_t Count() const EXCLUDES(mutex_);
 
  private:
-  void GiveBack(const std::string& user) EXCLUDES(mutex_);
+  void Release(const std::string& user) EXCLUDES(mutex_);
 
   const size_t limit_;
   mutable base::Mutex mutex_;

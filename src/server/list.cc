@@ -6,31 +6,32 @@
 #include <utility>
 
 #include "base/go_text.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 #include "server/body.h"
 #include "server/options.h"
+#include "server/response_format.h"
 #include "server/status_body.h"
 
 namespace berth::server {
 namespace {
 
-/// Lists of up to this many bytes are sent as one body with a length; longer ones in pieces, made
-/// as the client takes them: one that takes none must not cost a whole list.
+/// Lists of up to this many bytes are sent as one body with a length. Longer lists are rendered in
+/// pieces as the client reads them, so that a client that does not read costs little memory.
 constexpr size_t kWholeList = size_t{1} << 20;
-/// The same for clients that take gzip, which needs the body whole.
+/// The same for clients that accept gzip, which needs the whole body.
 constexpr size_t kGzipList = size_t{24} << 20;
-/// Looking into more objects than this is for a worker.
+/// Filtering more objects than this is left to a worker.
 constexpr size_t kQuickLook = 2000;
 constexpr size_t kPastPage = 500;
 
-/// A list on its way.
+/// A list that is being collected.
 struct Listing {
   CallPtr call;
   ListOptions options;
   Filter filter;
-  Form form;
+  ResponseFormat format;
   std::string prefix;
-  std::string from = {};  // Behind this key; empty: from the beginning.
+  std::string from = {};  // After this key. Empty means from the beginning.
   ListMeta meta = {};
   std::vector<state::ObjectPtr> objects = {};
 
@@ -40,12 +41,12 @@ struct Listing {
 };
 using ListingPtr = std::shared_ptr<Listing>;
 
-/// The items of a list, rendered as the client takes them.
+/// Renders the items of a list as the client reads them.
 class ListSource final : public http::Source {
  public:
-  ListSource(Form form, ListMeta meta, std::vector<state::ObjectPtr> objects, size_t items_bytes,
-             base::WallTime now)
-      : form_(form),
+  ListSource(ResponseFormat format, ListMeta meta, std::vector<state::ObjectPtr> objects,
+             size_t items_bytes, base::WallTime now)
+      : format_(format),
         meta_(std::move(meta)),
         objects_(std::move(objects)),
         items_bytes_(items_bytes),
@@ -53,23 +54,23 @@ class ListSource final : public http::Source {
 
   http::Pulled Pull(http::Pieces& out, size_t room) override {
     std::string text;
-    if (next_ == 0) text = ListHead(form_, meta_, items_bytes_);
+    if (next_ == 0) text = ListHead(format_, meta_, items_bytes_);
     while (next_ < objects_.size() && text.size() < room) {
-      if (next_ > 0) text += ListSeparator(form_);
-      AppendItem(form_, *objects_[next_], now_, text);
+      if (next_ > 0) text += ListSeparator(format_);
+      AppendItem(format_, *objects_[next_], now_, text);
       objects_[next_++].reset();
     }
     const bool last = next_ == objects_.size();
-    if (last) text += ListTail(form_, meta_);
+    if (last) text += ListTail(format_, meta_);
     out.Add(std::move(text));
     return last ? http::Pulled::kEnd : http::Pulled::kMore;
   }
 
  private:
-  const Form form_;
+  const ResponseFormat format_;
   const ListMeta meta_;
   std::vector<state::ObjectPtr> objects_;
-  const size_t items_bytes_;  // Of protobuf.
+  const size_t items_bytes_;  // Only for protobuf.
   const base::WallTime now_;
   size_t next_ = 0;
 };
@@ -79,30 +80,30 @@ base::Error Busy() {
           .message = "the server is busy with other lists; try again later"};
 }
 
-/// In one body, or in pieces if it is longer than `whole`.
+/// Sends a list in one body, or in pieces if it is longer than `whole`.
 void SendNow(const ListingPtr& listing, size_t bytes, size_t whole, base::WallTime now) {
   Call& call = *listing->call;
-  const Form& form = listing->form;
+  const ResponseFormat& format = listing->format;
   const bool in_parts =
-      form.media == Media::kProtobuf || (form.media == Media::kJson && !form.pretty);
+      format.media == Media::kProtobuf || (format.media == Media::kJson && !format.pretty);
   if (in_parts && bytes > whole) {
     const size_t items =
-        form.media == Media::kProtobuf ? ItemsBytes(form, listing->objects, now) : 0;
-    return call.Stream(200, ContentType(form),
-                       std::make_unique<ListSource>(form, std::move(listing->meta),
+        format.media == Media::kProtobuf ? ItemsBytes(format, listing->objects, now) : 0;
+    return call.Stream(200, ContentType(format),
+                       std::make_unique<ListSource>(format, std::move(listing->meta),
                                                     std::move(listing->objects), items, now));
   }
-  if (!in_parts || form.media == Media::kProtobuf) {
-    return call.Answer(200, ContentType(form),
-                       RenderList(form, listing->meta, listing->objects, now));
+  if (!in_parts || format.media == Media::kProtobuf || listing->objects.empty()) {
+    return call.Answer(200, ContentType(format),
+                       RenderList(format, listing->meta, listing->objects, now));
   }
-  std::string text = ListHead(form, listing->meta, 0);
+  std::string text = ListHead(format, listing->meta, 0);
   for (const state::ObjectPtr& object : listing->objects) {
-    if (object != listing->objects.front()) text += ListSeparator(form);
-    AppendItem(form, *object, now, text);
+    if (object != listing->objects.front()) text += ListSeparator(format);
+    AppendItem(format, *object, now, text);
   }
-  text += ListTail(form, listing->meta);
-  call.Answer(200, ContentType(form), std::move(text));
+  text += ListTail(format, listing->meta);
+  call.Answer(200, ContentType(format), std::move(text));
 }
 
 void Send(const Parts& parts, const ListingPtr& listing) {
@@ -111,8 +112,8 @@ void Send(const Parts& parts, const ListingPtr& listing) {
   const size_t whole = encodings.find("gzip") != std::string_view::npos ? kGzipList : kWholeList;
   size_t bytes = 0;
   for (const state::ObjectPtr& object : listing->objects) bytes += object->JsonSize();
-  // A long list in protobuf is encoded before its first byte goes out, to learn how long it is.
-  if (listing->form.media == Media::kProtobuf && bytes > kWholeList) {
+  // A long list in protobuf is encoded before its first byte is sent, to learn its length.
+  if (listing->format.media == Media::kProtobuf && bytes > kWholeList) {
     const auto send = [listing, bytes, whole, now] { SendNow(listing, bytes, whole, now); };
     if (!parts.workers.Run(send)) listing->call->Fail(Busy());
     return;
@@ -126,15 +127,29 @@ std::string TokenFor(const ListingPtr& listing, int64_t revision) {
        .after = listing->objects.back()->Key().substr(listing->prefix.size())});
 }
 
+/// Returns the only key that can match, if the selectors name one object.
+std::optional<std::string> OnlyKey(const Listing& listing) {
+  const auto name = listing.filter.Name();
+  if (!name || name->empty() || listing.call->route.AcrossNamespaces()) return std::nullopt;
+  return listing.prefix + std::string(*name);
+}
+
 /// Fills the listing from a snapshot.
 void Collect(const ListingPtr& listing, const state::Snapshot& snapshot) {
   listing->meta.revision = snapshot.Revision();
-  state::Cursor at = snapshot.Seek(listing->prefix, listing->from);
+  if (const auto key = OnlyKey(*listing); key && listing->from.empty()) {
+    state::ObjectPtr object = snapshot.Find(*key);
+    if (object != nullptr && listing->filter.Matches(*object)) {
+      listing->objects.push_back(std::move(object));
+    }
+    return;
+  }
+  state::SnapshotIterator at = snapshot.Seek(listing->prefix, listing->from);
   if (at.Valid() && !listing->from.empty() && at.Get()->KeyIs(listing->from)) at.Next();
   for (; at.Valid() && !listing->IsFull(); at.Next()) {
     if (listing->filter.Matches(*at.Get())) listing->objects.push_back(at.Get());
   }
-  // With a filter, there is more only if something behind the page matches as well.
+  // With a filter, there is another page only if a later object matches as well.
   while (at.Valid() && !listing->filter.Matches(*at.Get())) at.Next();
   if (!at.Valid() || listing->objects.empty()) return;
   listing->meta.continue_token = TokenFor(listing, snapshot.Revision());
@@ -148,7 +163,8 @@ using Collected = std::function<void(base::Result<void>)>;
 
 void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::SnapshotPtr& snapshot,
                  const Collected& done) {
-  if (!listing->filter.TakesTime() || snapshot->Count(listing->prefix) <= kQuickLook) {
+  if (!listing->filter.TakesTime() || OnlyKey(*listing) ||
+      snapshot->Count(listing->prefix) <= kQuickLook) {
     Collect(listing, *snapshot);
     return done({});
   }
@@ -159,8 +175,8 @@ void CollectFrom(const Parts& parts, const ListingPtr& listing, const state::Sna
   if (!taken) done(tl::unexpected(Busy()));
 }
 
-/// History has no longer what the listing began with. Who has seen a part of it gets a token with
-/// which to go on all the same, in what is there now.
+/// Makes an error of Expired, when history no longer has the revision of the list. A client that
+/// has read a part of the list gets a token to continue at the current revision.
 base::Error ExpiredError(const ListingPtr& listing, base::Error error) {
   if (error.reason != base::Reason::kExpired) return error;
   const auto token = ReadContinueToken(listing->options.continue_token);
@@ -189,7 +205,7 @@ void CollectPast(const Parts& parts, const ListingPtr& listing, int64_t revision
           if (listing->IsFull()) {
             listing->meta.continue_token = TokenFor(listing, revision);
             if (listing->filter.IsEmpty()) {
-              // Beyond this page it is an estimate, as the API allows: what is there now.
+              // Beyond this page this is an estimate from the current objects, as the API allows.
               listing->meta.remaining = static_cast<int64_t>(
                   page->more ? parts.follower.Current()->Count(listing->prefix, object->Key())
                              : page->objects.size() - i);
@@ -204,7 +220,13 @@ void CollectPast(const Parts& parts, const ListingPtr& listing, int64_t revision
       });
 }
 
-/// At which state: see the table in the design of lists.
+/// Fills the listing from the state that the options ask for:
+///
+/// - With a continue token: the revision in the token, or the current snapshot if that is -1.
+/// - Without a resourceVersion: the newest state of the store.
+/// - With a resourceVersion and the match Exact: exactly that revision. The same applies to a
+///   resourceVersion above 0 with a limit and without a match.
+/// - With any other resourceVersion: the current snapshot, once it is at least as new.
 void CollectListing(const Parts& parts, const ListingPtr& listing, const Collected& done) {
   const ListOptions& options = listing->options;
   if (!options.continue_token.empty()) {
@@ -264,48 +286,12 @@ std::string ScopePrefix(const Parts& parts, const Route& route, const Filter& fi
   return only && !only->empty() ? resources.Prefix(resource, *only) : resources.Prefix(resource);
 }
 
-base::Result<Form> FormOf(const Call& call, bool of_list) {
-  Form form{.served = call.route.served,
-            .media = call.accept.media,
-            .transform = call.accept.transform,
-            .transform_version = call.accept.transform_version,
-            .pretty = call.accept.media == Media::kJson && call.Pretty()};
-  const api::Kind& kind = form.served.Kind();
-  const std::string go_type =
-      fmt::format("*{}.{}", GoPackage(kind.group), of_list ? kind.list_kind : kind.kind);
-  if (of_list && form.transform == Transform::kPartial) {
-    return base::Fail(
-        base::Reason::kNotAcceptable,
-        fmt::format("you requested PartialObjectMetadata, but the requested object is "
-                    "a list ({})",
-                    go_type));
-  }
-  if (!of_list && form.transform == Transform::kPartialList) {
-    return base::Fail(base::Reason::kNotAcceptable,
-                      fmt::format("you requested PartialObjectMetadataList, but the requested "
-                                  "object is not a list ({})",
-                                  go_type));
-  }
-  const std::string_view include = call.query.Get("includeObject");
-  if (include == "None") {
-    form.include = IncludeObject::kNone;
-  } else if (include == "Object") {
-    form.include = IncludeObject::kObject;
-  } else if (!include.empty() && include != "Metadata" && form.transform == Transform::kTable) {
-    return base::Fail(base::Reason::kBadRequest,
-                      fmt::format("Unable to convert to Table as requested: includeObject: Invalid "
-                                  "value: {}: must be 'Metadata', 'Object', 'None', or empty",
-                                  base::GoQuoted(include)));
-  }
-  return form;
-}
-
 void HandleList(const Parts& parts, const CallPtr& call) {
   const auto listing = MakeListing(parts, call);
   if (!listing) return call->Fail(listing.error());
-  const auto form = FormOf(*call, true);
-  if (!form) return call->Fail(form.error());
-  (*listing)->form = *form;
+  const auto format = ResponseFormatOf(parts.registry, *call, true);
+  if (!format) return call->Fail(format.error());
+  (*listing)->format = *format;
   CollectListing(parts, *listing, [parts, listing = *listing](base::Result<void> collected) {
     if (!collected) return listing->call->Fail(collected.error(), listing->meta.continue_token);
     Send(parts, listing);
@@ -326,18 +312,18 @@ void CollectObjects(const Parts& parts, const CallPtr& call,
 void HandleGet(const Parts& parts, const CallPtr& call) {
   const auto version = ParseGetVersion(call->query);
   if (!version) return call->Fail(version.error());
-  const auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
-  const auto answer = [parts, call, form = *form](base::Result<state::SnapshotPtr> snapshot) {
+  const auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
+  const auto answer = [parts, call, format = *format](base::Result<state::SnapshotPtr> snapshot) {
     if (!snapshot) return call->Fail(snapshot.error());
     const Route& route = call->route;
     const auto name = route.served.StoredName(route.name);
     const state::ObjectPtr object = name ? (*snapshot)->Find(parts.registry.GetResources().Key(
                                                route.served.row->resource, route.name_space, *name))
                                          : nullptr;
-    if (object == nullptr) return call->Fail(registry::NotFound(route.served.Kind(), route.name));
-    call->Answer(200, ContentType(form),
-                 RenderObject(form, *object, object->Revision(), call->Time()));
+    if (object == nullptr) return call->Fail(registry::NotFound(route.served, route.name));
+    call->Answer(200, ContentType(format),
+                 RenderObject(format, *object, object->Revision(), call->Time()));
   };
   if (!*version) {
     return parts.follower.ReadCurrent(call->Deadline(kRequestTimeout), answer);

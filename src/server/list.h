@@ -1,7 +1,7 @@
-// GET of a collection: at which state, which page of it, in which form.
+// GET of a collection and of one object.
 //
-// A list is made from a snapshot, which it holds while it is being sent; nobody waits for it. Only
-// a page or a version of the past is read from the store.
+// A list is made from a snapshot, which it holds while it is being sent, so it blocks no writer.
+// Only a page or a version of the past is read from the store.
 #pragma once
 
 #include <functional>
@@ -14,13 +14,10 @@
 
 namespace berth::server {
 
-/// What the query and the Accept header ask for.
-base::Result<Form> FormOf(const Call& call, bool of_list);
-
 void HandleList(const Parts& parts, const CallPtr& call);
 void HandleGet(const Parts& parts, const CallPtr& call);
 
-/// What a list would show, for deletecollection.
+/// The objects that a list would show, for deletecollection.
 struct Collection {
   ListMeta meta = {};
   std::vector<state::ObjectPtr> objects = {};
@@ -28,7 +25,8 @@ struct Collection {
 void CollectObjects(const Parts& parts, const CallPtr& call,
                     std::function<void(base::Result<Collection>)> done);
 
-/// The keys a collection's path names, narrowed to what its selectors leave.
+/// Returns the prefix of the keys that a collection's path names. A field selector for a namespace
+/// narrows it to that namespace.
 std::string ScopePrefix(const Parts& parts, const Route& route, const Filter& filter);
 
 }  // namespace berth::server

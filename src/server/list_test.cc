@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -20,7 +20,7 @@ std::string Token(const Reply& reply) {
   return std::string(codec::StringAt(reply.Json(), "metadata", "continue"));
 }
 
-/// -1: not told.
+/// Returns -1 if the list has no remainingItemCount.
 int64_t Remaining(const Reply& reply) {
   const codec::Value list = reply.Json();
   const codec::Value* count = codec::FindAt(list, "metadata", "remainingItemCount");
@@ -41,7 +41,7 @@ TEST_F(ListTest, AnEmptyListIsAListAtARevision) {
   EXPECT_EQ(list.body,
             R"({"kind":"ServiceList","apiVersion":"v1","metadata":{"resourceVersion":")" + Now() +
                 R"("},"items":[]})" + "\n");
-  EXPECT_EQ(Get(Services("nowhere")).code, 200) << "a namespace that is not there is empty";
+  EXPECT_EQ(Get(Services("nowhere")).code, 200) << "a namespace that does not exist is empty";
 }
 
 TEST_F(ListTest, ItemsAreInOrderOfNamespaceSlashName) {
@@ -55,7 +55,7 @@ TEST_F(ListTest, ItemsAreInOrderOfNamespaceSlashName) {
   }
   const Reply all = Get("/api/v1/services");
   EXPECT_THAT(all.Names(), ElementsAre("x-a-b", "y-a-b", "x-a", "y-a", "x-b", "y-b"));
-  EXPECT_EQ(all.Version(), Now()) << "of the list, not of its newest item";
+  EXPECT_EQ(all.Version(), Now()) << "the revision of the list, not of its newest item";
   EXPECT_THAT(Get(Services("a")).Names(), ElementsAre("x-a", "y-a"));
   const codec::Value json = all.Json();
   EXPECT_FALSE(codec::HasAt(codec::ArrayAt(json, "items").front(), "kind"));
@@ -120,7 +120,7 @@ TEST_F(ListTest, PagesAreOfOneRevisionWhileOthersWrite) {
   const Reply first = Get(Services() + "?limit=4");
   EXPECT_THAT(first.Names(), ElementsAre("s100", "s101", "s102", "s103"));
   EXPECT_EQ(Remaining(first), 6);
-  // Everything that a page could get wrong: gone, new, and changed objects.
+  // Everything that a page could get wrong: deleted, new and changed objects.
   Delete(Services() + "/s105");
   PutService("s1045");
   PutService("s106", "'late':'yes'");
@@ -134,9 +134,9 @@ TEST_F(ListTest, PagesAreOfOneRevisionWhileOthersWrite) {
   EXPECT_THAT(last.Names(), ElementsAre("s108", "s109"));
   EXPECT_EQ(last.Version(), first.Version());
   EXPECT_EQ(Token(last), "");
-  EXPECT_EQ(Remaining(last), -1) << "not told on the last page";
+  EXPECT_EQ(Remaining(last), -1) << "the last page has no count";
   EXPECT_THAT(Get(Services() + "?continue=" + Token(first)).Names().size(), 6U)
-      << "without a limit all that is left comes";
+      << "without a limit all remaining items are sent";
 }
 
 TEST_F(ListTest, PagesWithASelectorDoNotTellHowMuchIsLeft) {
@@ -202,7 +202,7 @@ TEST_F(ListTest, BadTokensAreRefused) {
   const std::string token = Token(Get(Services() + "?limit=1"));
   EXPECT_EQ(Get(Services() + "?resourceVersion=3&continue=" + token).code, 400);
   EXPECT_EQ(Get(Services() + "?resourceVersion=0&continue=" + token).code, 200)
-      << "as upstream lets it pass";
+      << "as Kubernetes accepts it";
 }
 
 TEST_F(ListTest, AtWhichRevision) {
@@ -262,8 +262,8 @@ TEST_F(ListTest, WhatIsCompactedIsExpired) {
   const Reply list = Get(Services() + "?resourceVersionMatch=Exact&resourceVersion=" + one);
   EXPECT_EQ(list.code, 410);
   EXPECT_EQ(list.Text("reason"), "Expired");
-  EXPECT_EQ(Token(list), "") << "nothing was seen that could be gone on with";
-  EXPECT_EQ(Get(Services() + "?resourceVersion=" + one).code, 200) << "not older is what is asked";
+  EXPECT_EQ(Token(list), "") << "there was no earlier page to continue";
+  EXPECT_EQ(Get(Services() + "?resourceVersion=" + one).code, 200) << "a newer state is allowed";
 }
 
 TEST_F(ListTest, ARevisionOfTheFutureIsWaitedForALittle) {
@@ -315,7 +315,8 @@ TEST_F(ListTest, AMegabyteComesInPieces) {
   EXPECT_EQ(pulled, http::Pulled::kEnd);
   EXPECT_GT(pulls, 10U);
   const codec::Value json = ParseJson(text);
-  EXPECT_EQ(codec::ArrayAt(json, "items").size(), kObjects) << "as it was when it was asked for";
+  EXPECT_EQ(codec::ArrayAt(json, "items").size(), kObjects)
+      << "the state at the time of the request";
 }
 
 TEST_F(ListTest, SelectorsOverManyObjectsAreForAWorker) {

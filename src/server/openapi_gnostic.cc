@@ -12,11 +12,11 @@ namespace {
 using codec::Member;
 using codec::Value;
 
-/// One protobuf message as it grows. Each function takes a field's number and the member of `from`
-/// that goes there, and writes nothing if there is none.
-class Message {
+/// Builds one protobuf message. Each function takes a field's number and the name of the member of
+/// `from` that it writes there. It writes nothing if there is no such member.
+class GnosticMessage {
  public:
-  explicit Message(const Value& from) : from_(from) {}
+  explicit GnosticMessage(const Value& from) : from_(from) {}
 
   void Text(uint32_t number, std::string_view key) {
     const Value* value = from_.Find(key);
@@ -36,7 +36,7 @@ class Message {
     Varint(1);
   }
 
-  /// A value of any form, as the YAML that JSON is.
+  /// Writes a value of any type as YAML, of which JSON is a subset.
   void Any(uint32_t number, std::string_view key) {
     if (const Value* value = from_.Find(key)) Bytes(number, AnyOf(*value));
   }
@@ -51,12 +51,12 @@ class Message {
     ForEach(key, [&](const Value& item) { Bytes(number, write(item)); });
   }
 
-  /// A map: a message in which each entry is a field `inner` with name and value.
+  /// Writes a map: a message in which each entry is a field `inner` with name and value.
   template <typename Write>
   void Named(uint32_t number, std::string_view key, uint32_t inner, Write write) {
     const Value* value = from_.Find(key);
     if (value == nullptr || value->AsObject() == nullptr) return;
-    Message map(*value);
+    GnosticMessage map(*value);
     for (const Member& member : *value->AsObject()) {
       map.Entry(inner, member.key, write(member.value));
     }
@@ -87,14 +87,14 @@ class Message {
   }
 
   void Entry(uint32_t number, std::string_view name, std::string_view bytes) {
-    Message entry(from_);
+    GnosticMessage entry(from_);
     entry.Bytes(1, name);
     entry.Bytes(2, bytes);
     Bytes(number, entry.out_);
   }
 
   std::string AnyOf(const Value& value) {
-    Message any(from_);
+    GnosticMessage any(from_);
     any.Bytes(2, codec::WriteJson(value));
     return std::move(any).Take();
   }
@@ -108,16 +108,16 @@ class Message {
   std::string out_;
 };
 
-/// A message of which one field is all there is: one choice of several, or a list of one.
+/// Returns a message with one field: one choice of several, or a list of one.
 std::string Wrap(uint32_t number, std::string_view bytes) {
   const Value nothing;
-  Message message(nothing);
+  GnosticMessage message(nothing);
   message.Bytes(number, bytes);
   return std::move(message).Take();
 }
 
 std::string Schema(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Text(1, "$ref");
   message.Text(2, "format");
   message.Text(4, "description");
@@ -134,13 +134,13 @@ std::string Schema(const Value& value) {
 }
 
 std::string Reference(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Text(1, "$ref");
   return std::move(message).Take();
 }
 
 std::string BodyParameter(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Text(2, "name");
   message.Text(3, "in");
   message.Bool(4, "required");
@@ -148,9 +148,9 @@ std::string BodyParameter(const Value& value) {
   return std::move(message).Take();
 }
 
-/// Of the path or the query, which differ in the number of the type alone.
+/// Encodes a parameter of the path or the query. They differ only in the number of the type.
 std::string PlainParameter(const Value& value, uint32_t type_number) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Bool(1, "required");
   message.Text(2, "in");
   message.Text(3, "description");
@@ -172,14 +172,14 @@ std::string ParameterOrReference(const Value& value) {
 }
 
 std::string Response(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Text(1, "description");
   message.One(2, "schema", [](const Value& schema) { return Wrap(1, Schema(schema)); });
   return Wrap(1, std::move(message).Take());
 }
 
 std::string Operation(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Texts(1, "tags");
   message.Text(3, "description");
   message.Text(5, "operationId");
@@ -192,7 +192,7 @@ std::string Operation(const Value& value) {
 }
 
 std::string PathItem(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.One(2, "get", Operation);
   message.One(3, "put", Operation);
   message.One(4, "post", Operation);
@@ -203,7 +203,7 @@ std::string PathItem(const Value& value) {
 }
 
 std::string Info(const Value& value) {
-  Message message(value);
+  GnosticMessage message(value);
   message.Text(1, "title");
   message.Text(2, "version");
   return std::move(message).Take();
@@ -212,7 +212,7 @@ std::string Info(const Value& value) {
 }  // namespace
 
 std::string GnosticDocument(const Value& document) {
-  Message message(document);
+  GnosticMessage message(document);
   message.Text(1, "swagger");
   message.One(2, "info", Info);
   message.Named(8, "paths", 2, PathItem);

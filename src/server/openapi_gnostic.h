@@ -1,5 +1,5 @@
-// An OpenAPI v2 document as the protobuf message that kubectl reads: openapi.v2.Document, as
-// google/gnostic defines it. Pure function, safe from any thread.
+// Encodes an OpenAPI v2 document as the protobuf message that kubectl reads: openapi.v2.Document,
+// as google/gnostic defines it. Pure function, safe from any thread.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace berth::server {
 
-/// Of a document as openapi_v2 writes them: what those have no use for is not written.
+/// Encodes a document that openapi_v2 made. Fields that such documents do not use are not encoded.
 std::string GnosticDocument(const codec::Value& document);
 
 }  // namespace berth::server

@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "server/route.h"
+
 namespace berth::server {
 namespace {
 
@@ -17,54 +19,56 @@ using Answer = OpenApiOperation::Answer;
 constexpr auto kParameters = std::to_array<OpenApiParameter>({
     {.name = "name", .description = "Name of the object.", .in_path = true},
     {.name = "namespace", .description = "Namespace of the object or objects.", .in_path = true},
-    {.name = "pretty", .description = "true: the answer is indented for people to read."},
+    {.name = "pretty", .description = "If true, the answer is indented."},
     {.name = "allowWatchBookmarks",
      .type = "boolean",
-     .description = "Of a watch: send BOOKMARK events from time to time, which tell up to which "
-                    "version everything has been sent."},
+     .description = "For a watch: send BOOKMARK events from time to time, with the version up to "
+                    "which all events have been sent."},
     {.name = "continue",
-     .description = "Where the next part of a list begins: metadata.continue of the part before."},
+     .description =
+         "Where the next part of a list begins: metadata.continue of the previous part."},
     {.name = "fieldSelector",
      .description = "Only objects with these values in their fields, such as metadata.name=web."},
     {.name = "labelSelector",
      .description = "Only objects with these labels, such as app=web,tier!=test."},
     {.name = "limit",
      .type = "integer",
-     .description = "At most this many objects; metadata.continue says how to get the rest."},
+     .description = "At most this many objects. Use metadata.continue to get the rest."},
     {.name = "resourceVersion",
-     .description = "Of a watch: begin after this version. Otherwise: answer with a state that is "
-                    "not older, 0 being any. Not given: the newest."},
+     .description = "For a watch: begin after this version. For a read: answer with a state that "
+                    "is not older; 0 means any state. The default is the newest state."},
     {.name = "resourceVersionMatch",
-     .description = "How a list takes resourceVersion: NotOlderThan or Exact."},
+     .description = "How a list uses resourceVersion: NotOlderThan or Exact."},
     {.name = "sendInitialEvents",
      .type = "boolean",
-     .description = "Of a watch: begin with an event for each object there is, and a bookmark "
-                    "behind the last."},
+     .description = "For a watch: begin with an event for each existing object, followed by a "
+                    "bookmark."},
     {.name = "timeoutSeconds",
      .type = "integer",
-     .description = "After how many seconds a list is given up, or a watch ends."},
+     .description = "Timeout of a list or duration of a watch, in seconds."},
     {.name = "watch",
      .type = "boolean",
      .description = "Send changes as they happen instead of a list."},
     {.name = "gracePeriodSeconds",
      .type = "integer",
-     .description = "How many seconds the object is given to end by itself; 0 is at once."},
+     .description = "How many seconds the object has to shut down; 0 means none."},
     {.name = "orphanDependents",
      .type = "boolean",
-     .description = "Old form of propagationPolicy, which is to be used instead."},
+     .description = "Deprecated: use propagationPolicy."},
     {.name = "propagationPolicy",
-     .description = "What becomes of objects that belong to this one: Orphan, Background or "
+     .description = "What happens to the dependents of the object: Orphan, Background or "
                     "Foreground."},
     {.name = "dryRun",
-     .description = "All: everything is checked and answered, nothing is stored."},
+     .description = "If All, the request is checked and answered, but nothing is stored."},
     {.name = "fieldManager",
-     .description = "Who makes the change, for server-side apply. A patch that applies needs it."},
+     .description = "Name of the client that makes the change, for server-side apply. Required for "
+                    "an apply patch."},
     {.name = "fieldValidation",
-     .description = "What happens to unknown fields and fields given twice: Strict refuses them, "
-                    "Warn (the default) warns of them, Ignore drops them."},
+     .description = "How to treat unknown and duplicate fields: Strict refuses them, Warn (the "
+                    "default) warns about them, Ignore drops them."},
     {.name = "force",
      .type = "boolean",
-     .description = "Of a patch that applies: take over fields that others manage."},
+     .description = "For an apply patch: take over fields that other clients manage."},
 });
 
 constexpr auto kListNames = std::to_array<std::string_view>(
@@ -86,52 +90,52 @@ constexpr auto kRead = std::to_array<std::string_view>({"200", "401"});
 constexpr auto kCreated = std::to_array<std::string_view>({"201", "401"});
 constexpr auto kWritten = std::to_array<std::string_view>({"200", "201", "401"});
 
-/// What a verb means, whatever the kind.
-struct Verb {
+/// An operation as far as it is the same for all kinds.
+struct OperationOfVerb {
   std::string_view verb;
   std::string_view method;
   std::string_view action;
   std::string_view id;           // The beginning of the operation's id.
-  std::string_view description;  // Its beginning likewise.
+  std::string_view description;  // The beginning of its description.
   std::span<const std::string_view> parameters;
   Body body;
   Answer answer;
   std::span<const std::string_view> codes;
 };
 
-constexpr Verb kListVerb = {
+constexpr OperationOfVerb kListVerb = {
     "list",     "get",       "list",        "list", "List or watch objects of kind",
     kListNames, Body::kNone, Answer::kList, kRead};
-constexpr Verb kCreateVerb = {
+constexpr OperationOfVerb kCreateVerb = {
     "create",    "post",        "post",          "create", "Create an object of kind",
     kWriteNames, Body::kObject, Answer::kObject, kCreated};
-constexpr Verb kDeleteCollectionVerb = {"deletecollection",
-                                        "delete",
-                                        "deletecollection",
-                                        "delete",
-                                        "Delete all selected objects of kind",
-                                        kDeleteCollectionNames,
-                                        Body::kDeleteOptions,
-                                        Answer::kStatus,
-                                        kRead};
-constexpr Verb kGetVerb = {
+constexpr OperationOfVerb kDeleteCollectionVerb = {"deletecollection",
+                                                   "delete",
+                                                   "deletecollection",
+                                                   "delete",
+                                                   "Delete all selected objects of kind",
+                                                   kDeleteCollectionNames,
+                                                   Body::kDeleteOptions,
+                                                   Answer::kStatus,
+                                                   kRead};
+constexpr OperationOfVerb kGetVerb = {
     "get",     "get",       "get",           "read", "Get the object of kind",
     kGetNames, Body::kNone, Answer::kObject, kRead};
-constexpr Verb kUpdateVerb = {
+constexpr OperationOfVerb kUpdateVerb = {
     "update",    "put",         "put",           "replace", "Replace the object of kind",
     kWriteNames, Body::kObject, Answer::kObject, kWritten};
-constexpr Verb kPatchVerb = {
+constexpr OperationOfVerb kPatchVerb = {
     "patch",     "patch",      "patch",         "patch", "Change or apply the object of kind",
     kPatchNames, Body::kPatch, Answer::kObject, kWritten};
-constexpr Verb kDeleteVerb = {"delete",
-                              "delete",
-                              "delete",
-                              "delete",
-                              "Delete the object of kind",
-                              kDeleteNames,
-                              Body::kDeleteOptions,
-                              Answer::kDeleted,
-                              kRead};
+constexpr OperationOfVerb kDeleteVerb = {"delete",
+                                         "delete",
+                                         "delete",
+                                         "delete",
+                                         "Delete the object of kind",
+                                         kDeleteNames,
+                                         Body::kDeleteOptions,
+                                         Answer::kDeleted,
+                                         kRead};
 
 std::vector<const OpenApiParameter*> Pick(std::span<const std::string_view> names) {
   std::vector<const OpenApiParameter*> picked;
@@ -143,8 +147,8 @@ std::vector<const OpenApiParameter*> Pick(std::span<const std::string_view> name
   return picked;
 }
 
-/// "coordination" for coordination.k8s.io, "core" for the core group: what generators of clients
-/// know the groups of Kubernetes by.
+/// Returns the name by which client generators know a group: "coordination" for
+/// coordination.k8s.io, "core" for the core group.
 std::string ShortGroup(const api::Kind& kind) {
   if (kind.group.empty()) return "core";
   constexpr std::string_view kSuffix = ".k8s.io";
@@ -160,7 +164,7 @@ void AppendCapitalized(std::string_view word, std::string& out) {
   }
 }
 
-/// "CoreV1", "AllocationBerthIoV1alpha1"
+/// Returns a word such as "CoreV1" or "AllocationBerthIoV1alpha1".
 std::string GroupVersionWord(const api::Kind& kind) {
   std::string word;
   std::string group = ShortGroup(kind);
@@ -196,7 +200,7 @@ class PathBuilder {
     Add(collection, namespaced, "", {&kListVerb, &kCreateVerb, &kDeleteCollectionVerb});
     const std::string item = collection + "/{name}";
     Add(item, namespaced, "", {&kGetVerb, &kUpdateVerb, &kPatchVerb, &kDeleteVerb});
-    // Subresources have verbs of their own, see discovery.
+    // The verbs of subresources are those of discovery.
     if (kind_.has_finalize) Add(item + "/finalize", namespaced, "Finalize", {&kUpdateVerb});
     if (kind_.has_status) {
       Add(item + "/status", namespaced, "Status", {&kGetVerb, &kUpdateVerb, &kPatchVerb});
@@ -206,7 +210,7 @@ class PathBuilder {
 
  private:
   void Add(std::string path, std::string_view before, std::string_view after,
-           std::initializer_list<const Verb*> verbs) {
+           std::initializer_list<const OperationOfVerb*> verbs) {
     Path item{.path = std::move(path), .parameters = {}, .operations = {}};
     for (const OpenApiParameter& parameter : kParameters) {
       const bool in_path = item.path.find(fmt::format("{{{}}}", parameter.name)) != item.path.npos;
@@ -214,13 +218,14 @@ class PathBuilder {
         item.parameters.push_back(&parameter);
       }
     }
-    for (const Verb* verb : verbs) {
+    for (const OperationOfVerb* verb : verbs) {
       if (HasVerb(kind_, verb->verb)) item.operations.push_back(Make(*verb, before, after));
     }
     if (!item.operations.empty()) paths_.push_back(std::move(item));
   }
 
-  OpenApiOperation Make(const Verb& verb, std::string_view before, std::string_view after) const {
+  OpenApiOperation Make(const OperationOfVerb& verb, std::string_view before,
+                        std::string_view after) const {
     const std::string_view collection = verb.verb == "deletecollection" ? "Collection" : "";
     const std::string_view part = after == "Status"     ? ", its status only"
                                   : after == "Finalize" ? ", its finalizers only"
@@ -269,7 +274,7 @@ Array ParameterRefs(const std::vector<const OpenApiParameter*>& parameters,
 }  // namespace
 
 Object OpenApiInfo() {
-  // Not the version of the program: equal documents are to have equal hashes.
+  // Not the version of the program, so that equal documents have equal hashes.
   return {{"title", "Berth"}, {"version", "unversioned"}};
 }
 
@@ -298,7 +303,7 @@ Object OpenApiParameters(OpenApiVersion version) {
 
 Array ParametersOf(const OpenApiOperation& operation, OpenApiVersion version) {
   // References make a document much smaller. But kubectl looks for dryRun and fieldValidation in
-  // each PATCH, and follows no references there.
+  // each PATCH, and does not follow references there.
   if (operation.body != Body::kPatch) return ParameterRefs(operation.parameters, version);
   Array array;
   for (const OpenApiParameter* parameter : operation.parameters) {

@@ -1,5 +1,5 @@
-// The paths of OpenAPI documents: which operations each path of a kind has, and what both versions
-// of OpenAPI say about them in the same words. Pure functions, safe from any thread.
+// The paths of OpenAPI documents: the operations of each path of a kind, and what is the same for
+// them in both versions of OpenAPI. Pure functions, safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace berth::server {
 
-/// Of the path or the query.
+/// A parameter of the path or the query.
 struct OpenApiParameter {
   std::string_view name;
   std::string_view type = "string";
@@ -24,7 +24,7 @@ struct OpenApiParameter {
 
 struct OpenApiOperation {
   enum class Body : uint8_t { kNone, kObject, kPatch, kDeleteOptions };
-  /// kDeleted: a Status, or the object where it is what a delete returns or does not go at once.
+  /// kDeleted is a Status, or the object if a delete returns it or does not remove it at once.
   enum class Answer : uint8_t { kObject, kList, kStatus, kDeleted };
 
   std::string_view method;  // "get"
@@ -37,27 +37,28 @@ struct OpenApiOperation {
   std::span<const std::string_view> codes;  // "200", "201"
 };
 
-/// What is at the top of each document.
+/// Returns the member `info` of each document.
 codec::Object OpenApiInfo();
 
-/// The member `paths`: all paths of the kinds and of their subresources that have an operation.
+/// Returns the member `paths`: all paths of the kinds and their subresources that have an
+/// operation. `write` writes an operation.
 using WriteOperation = codec::Object (*)(const api::Kind& kind, const OpenApiOperation& operation);
 codec::Object OpenApiPaths(std::span<const api::Kind* const> kinds, OpenApiVersion version,
                            WriteOperation write);
 
-/// What operations refer to: parameters by name.
+/// Returns all parameters by name. Operations refer to them.
 codec::Object OpenApiParameters(OpenApiVersion version);
 
-/// For WriteOperation: the operation's member `parameters`, but for the body.
+/// Returns an operation's member `parameters` without the body, for a WriteOperation.
 codec::Array ParametersOf(const OpenApiOperation& operation, OpenApiVersion version);
 
-/// "core_v1": what groups operations for generators of clients.
+/// Returns a tag such as "core_v1", by which client generators group operations.
 std::string OpenApiTag(const api::Kind& kind);
 
-/// "OK" for "200".
+/// Returns "OK" for "200".
 std::string_view CodeDescription(std::string_view code);
 
-/// The media types of each kind of patch, and of an answer.
+/// Return the media types of patches and of answers.
 std::span<const std::string_view> PatchMediaTypes();
 std::span<const std::string_view> AnswerMediaTypes();
 

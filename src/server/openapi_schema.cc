@@ -8,6 +8,7 @@
 
 #include "api/meta.h"
 #include "codec/json.h"
+#include "server/route.h"
 
 namespace berth::server {
 namespace {
@@ -20,7 +21,7 @@ using codec::Value;
 
 constexpr std::string_view kKindExtension = "x-kubernetes-group-version-kind";
 
-/// A type that is a schema of its own, though not a message.
+/// A type that has its own schema although it is not a message.
 struct NamedType {
   api::Type type;
   std::string_view name;
@@ -30,15 +31,18 @@ struct NamedType {
 };
 constexpr NamedType kNamedTypes[] = {
     {api::Type::kTime, "io.k8s.apimachinery.pkg.apis.meta.v1.Time", "string", "date-time",
-     "A point in time as RFC 3339 writes it, in whole seconds."},
+     "A point in time in RFC 3339 format, with a precision of seconds."},
     {api::Type::kMicroTime, "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", "string", "date-time",
-     "A point in time as RFC 3339 writes it, in microseconds."},
+     "A point in time in RFC 3339 format, with a precision of microseconds."},
     {api::Type::kIntOrString, "io.k8s.apimachinery.pkg.util.intstr.IntOrString", "string",
-     "int-or-string", "A number, or a name that stands for one."},
+     "int-or-string", "A number, or a name for one."},
+    {api::Type::kQuantity, "io.k8s.apimachinery.pkg.api.resource.Quantity", "string", "",
+     "An amount: a number with a unit, such as 500m (thousandths), 2k (thousands) or 1Gi (2^30). "
+     "It "
+     "is kept in its shortest form."},
     {api::Type::kFieldsV1, "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", "object", "",
-     "A set of fields as a tree. f:name is a field, k:{...} an entry of a list by its keys, "
-     "v:value "
-     "one by its value; a dot is the thing itself."},
+     "A set of fields as a tree. f:name is a field, k:{...} is a list entry with these keys, "
+     "v:value is a list entry with this value, and a dot is the field or entry itself."},
 };
 
 const NamedType* FindNamedType(api::Type type) {
@@ -52,6 +56,8 @@ Value NamedTypeSchema(const NamedType& type, OpenApiVersion version) {
   Object schema{{"description", type.description}};
   if (type.type == api::Type::kIntOrString && version == OpenApiVersion::kV3) {
     schema.Set("oneOf", Array{Object{{"type", "integer"}}, Object{{"type", "string"}}});
+  } else if (type.type == api::Type::kQuantity && version == OpenApiVersion::kV3) {
+    schema.Set("oneOf", Array{Object{{"type", "string"}}, Object{{"type", "number"}}});
   } else {
     schema.Set("type", type.json_type);
   }
@@ -59,7 +65,7 @@ Value NamedTypeSchema(const NamedType& type, OpenApiVersion version) {
   return schema;
 }
 
-/// Of one value of a field: an item if it is a list.
+/// Returns the schema of one value of a field, which is an item if the field is a list.
 Object ItemSchema(const Field& field, OpenApiVersion version) {
   if (field.message != nullptr) {
     return {{"$ref", *SchemaRef(field.message->openapi_name, version).Find("$ref")}};
@@ -79,7 +85,7 @@ Object ItemSchema(const Field& field, OpenApiVersion version) {
   }
 }
 
-/// Who owns the entries of a list, for server-side apply.
+/// Adds how entries of a list are owned, for server-side apply.
 void AddListKind(const Field& field, Object& schema) {
   switch (field.list_kind) {
     case api::ListKind::kAtomic:
@@ -98,7 +104,7 @@ void AddListKind(const Field& field, Object& schema) {
 }
 
 Value FieldSchema(const Field& field, OpenApiVersion version) {
-  Object beside;  // What a reference cannot have beside it in v3.
+  Object beside;  // Members that must not stand beside a reference in v3.
   if (!field.description.empty()) beside.Set("description", field.description);
   if (!field.default_text.empty()) {
     if (base::Result<Value> value = codec::ParseJson(field.default_text)) {
@@ -126,17 +132,18 @@ Value FieldSchema(const Field& field, OpenApiVersion version) {
   return schema;
 }
 
-/// The two members that every object has besides those of its message.
+/// Returns the two members that every object has besides those of its message.
 Object IdentityProperties() {
   return {{"apiVersion", Object{{"type", "string"},
                                 {"description",
-                                 "Group and version of the API that the kind is "
-                                 "from, such as v1 or networking.k8s.io/v1."}}},
-          {"kind", Object{{"type", "string"},
-                          {"description", "What kind of object it is, such as Service."}}}};
+                                 "Group and version of the kind, such as v1 or "
+                                 "networking.k8s.io/v1."}}},
+          {"kind",
+           Object{{"type", "string"}, {"description", "Kind of the object, such as Service."}}}};
 }
 
-/// `kinds`: what x-kubernetes-group-version-kind says; empty for what is only a part of objects.
+/// Returns the schema of a message. `kinds` is its x-kubernetes-group-version-kind, and empty for a
+/// message that is only a part of objects.
 Value MessageSchema(const Message& message, Array kinds, OpenApiVersion version) {
   Object properties = kinds.empty() ? Object() : IdentityProperties();
   Array required;
@@ -159,22 +166,22 @@ Value ListSchema(const api::Kind& kind, OpenApiVersion version) {
                     .shape = api::Shape::kList,
                     .message = kind.message,
                     .required = true,
-                    .description = "The objects, in the order of their names."};
+                    .description = "The objects, sorted by name."};
   const Field metadata{.name = "metadata",
                        .type = api::Type::kMessage,
                        .message = &api::kListMeta,
-                       .description = "The version of the list, and where its next part begins."};
+                       .description = "The version of the list, and the token for its next part."};
   const Field fields[] = {metadata, items};
   const std::string description = "A list of objects of kind " + std::string(kind.kind) + ".";
   Value schema =
       MessageSchema({.openapi_name = {}, .description = description, .fields = fields},
                     Array{GroupVersionKind(kind.group, kind.version, kind.list_kind)}, version);
-  // Lists are answers; nobody merges them.
+  // Lists are only answers and never merged.
   schema.Find("properties")->Find("items")->AsObject()->Erase("x-kubernetes-list-type");
   return schema;
 }
 
-/// Every group and version once, as the kind `kind`.
+/// Returns the kind `kind` once in every group and version.
 Array InEveryGroup(std::span<const api::Kind* const> served, std::string_view kind) {
   std::set<std::pair<std::string_view, std::string_view>> versions{{"", "v1"}};
   for (const api::Kind* one : served) versions.emplace(one->group, one->version);
@@ -189,7 +196,7 @@ class SchemaSet {
  public:
   explicit SchemaSet(OpenApiVersion version) : version_(version) {}
 
-  /// With all that it refers to.
+  /// Adds a message and all messages that it refers to.
   void Add(const Message& message, Array kinds = {}) {
     Add(std::string(message.openapi_name), MessageSchema(message, std::move(kinds), version_));
     for (const Field& field : message.fields) {
@@ -229,10 +236,6 @@ Value SchemaRef(std::string_view name, OpenApiVersion version) {
 std::string ListSchemaName(const api::Kind& kind) {
   const std::string_view name = kind.message->openapi_name;
   return std::string(name.substr(0, name.rfind('.') + 1)) + std::string(kind.list_kind);
-}
-
-bool HasVerb(const api::Kind& kind, std::string_view verb) {
-  return std::find(kind.verbs.begin(), kind.verbs.end(), verb) != kind.verbs.end();
 }
 
 Object GroupVersionKind(std::string_view group, std::string_view version, std::string_view kind) {

@@ -7,6 +7,7 @@
 #include "api/meta.h"
 #include "codec/json.h"
 #include "codec/value.h"
+#include "server/accept.h"
 #include "server/openapi_gnostic.h"
 #include "server/openapi_paths.h"
 #include "server/openapi_schema.h"
@@ -38,13 +39,13 @@ Object BodyParameter(const api::Kind& kind, Body body) {
   return object;
 }
 
-Value AnswerSchema(const api::Kind& kind, Answer answer) {
+Value AnswerSchemaV2(const api::Kind& kind, Answer answer) {
   switch (answer) {
     case Answer::kObject:
       return SchemaRef(kind.message->openapi_name, kV2);
     case Answer::kList:
       return SchemaRef(ListSchemaName(kind), kV2);
-    default:  // v2 cannot say "one or the other".
+    default:  // v2 cannot express "one or the other".
       return SchemaRef(api::kStatus.openapi_name, kV2);
   }
 }
@@ -55,12 +56,12 @@ Array Texts(std::span<const std::string_view> texts) {
   return array;
 }
 
-Object Operation(const api::Kind& kind, const OpenApiOperation& operation) {
+Object OperationV2(const api::Kind& kind, const OpenApiOperation& operation) {
   static constexpr std::string_view kAny[] = {"*/*"};
   Object responses;
   for (const std::string_view code : operation.codes) {
     Object response{{"description", CodeDescription(code)}};
-    if (code.front() == '2') response.Set("schema", AnswerSchema(kind, operation.answer));
+    if (code.front() == '2') response.Set("schema", AnswerSchemaV2(kind, operation.answer));
     responses.Set(std::string(code), std::move(response));
   }
   Array parameters = ParametersOf(operation, kV2);
@@ -80,7 +81,7 @@ Object Operation(const api::Kind& kind, const OpenApiOperation& operation) {
 Value WholeDocument(std::span<const api::Kind* const> kinds) {
   return Object{{"swagger", "2.0"},
                 {"info", OpenApiInfo()},
-                {"paths", OpenApiPaths(kinds, kV2, Operation)},
+                {"paths", OpenApiPaths(kinds, kV2, OperationV2)},
                 {"definitions", Schemas(kinds, kinds, kV2)},
                 {"parameters", OpenApiParameters(kV2)}};
 }
@@ -89,7 +90,7 @@ Value WholeDocument(std::span<const api::Kind* const> kinds) {
 
 OpenApiV2::OpenApiV2(std::span<const api::Kind* const> kinds) {
   const Value document = WholeDocument(kinds);
-  json_ = MakeDocument(codec::WriteJson(document) + "\n", "application/json", true);
+  json_ = MakeDocument(codec::WriteJson(document) + "\n", kJsonType, true);
   protobuf_ = MakeDocument(GnosticDocument(document), std::string(kOpenApiV2Protobuf), true);
 }
 

@@ -1,6 +1,6 @@
-// OpenAPI v2: one document for everything that is served, as JSON and as the protobuf message that
-// kubectl up to 1.26 reads instead (and cannot create, apply or explain without). Made once from
-// the kinds; immutable afterwards, any thread.
+// OpenAPI v2: one document for all kinds, as JSON and as protobuf. kubectl up to 1.26 reads the
+// protobuf message, and cannot create, apply or explain without it. Made once from the kinds;
+// immutable afterwards, so any thread may read it.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace berth::server {
 
-/// The media types by which clients ask for the protobuf form. The first is what all kubectl send;
-/// but "@" may not stand in a media type, and a Go client refuses an answer that says so: answers
-/// are of the second, as is the content_type of OpenApiV2::Protobuf().
+/// The media types by which clients ask for protobuf. Every kubectl sends the first. But a media
+/// type must not contain "@", and a Go client refuses an answer of that type. So answers have the
+/// second type, as does OpenApiV2::Protobuf().
 inline constexpr std::string_view kOpenApiV2ProtobufAsked =
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 inline constexpr std::string_view kOpenApiV2Protobuf =

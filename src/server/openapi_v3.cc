@@ -6,6 +6,7 @@
 #include "api/meta.h"
 #include "codec/json.h"
 #include "codec/value.h"
+#include "server/accept.h"
 #include "server/openapi_paths.h"
 #include "server/openapi_schema.h"
 
@@ -20,7 +21,7 @@ using Answer = OpenApiOperation::Answer;
 
 constexpr auto kV3 = OpenApiVersion::kV3;
 
-/// The same schema under each media type.
+/// Returns the same schema for each media type.
 Object Content(std::span<const std::string_view> types, const Value& schema) {
   Object content;
   for (const std::string_view type : types) {
@@ -29,7 +30,7 @@ Object Content(std::span<const std::string_view> types, const Value& schema) {
   return content;
 }
 
-Value AnswerSchema(const api::Kind& kind, Answer answer) {
+Value AnswerSchemaV3(const api::Kind& kind, Answer answer) {
   Value object = SchemaRef(kind.message->openapi_name, kV3);
   Value status = SchemaRef(api::kStatus.openapi_name, kV3);
   switch (answer) {
@@ -57,12 +58,12 @@ Value RequestBody(const api::Kind& kind, Body body) {
                 {"content", Content(kAny, SchemaRef(kind.message->openapi_name, kV3))}};
 }
 
-Object Operation(const api::Kind& kind, const OpenApiOperation& operation) {
+Object OperationV3(const api::Kind& kind, const OpenApiOperation& operation) {
   Object responses;
   for (const std::string_view code : operation.codes) {
     Object response{{"description", CodeDescription(code)}};
     if (code.front() == '2') {
-      response.Set("content", Content(AnswerMediaTypes(), AnswerSchema(kind, operation.answer)));
+      response.Set("content", Content(AnswerMediaTypes(), AnswerSchemaV3(kind, operation.answer)));
     }
     responses.Set(std::string(code), std::move(response));
   }
@@ -78,12 +79,12 @@ Object Operation(const api::Kind& kind, const OpenApiOperation& operation) {
   return object;
 }
 
-/// The document of one group and version. `kinds` are those, `served` are all.
+/// Writes the document of one group and version. `kinds` are its kinds, `served` are all kinds.
 std::string Write(std::span<const api::Kind* const> kinds,
                   std::span<const api::Kind* const> served) {
   return codec::WriteJson(Object{{"openapi", "3.0.0"},
                                  {"info", OpenApiInfo()},
-                                 {"paths", OpenApiPaths(kinds, kV3, Operation)},
+                                 {"paths", OpenApiPaths(kinds, kV3, OperationV3)},
                                  {"components", Object{{"schemas", Schemas(kinds, served, kV3)},
                                                        {"parameters", OpenApiParameters(kV3)}}}}) +
          "\n";
@@ -99,12 +100,12 @@ OpenApiV3::OpenApiV3(std::span<const api::Kind* const> kinds) {
   }
   Object paths;
   for (const auto& [path, of_version] : versions) {
-    documents_[path] = MakeDocument(Write(of_version, kinds), "application/json", true);
+    documents_[path] = MakeDocument(Write(of_version, kinds), kJsonType, true);
     paths.Set(path, Object{{"serverRelativeURL",
                             "/openapi/v3/" + path + "?hash=" + std::string(Hash(path))}});
   }
-  index_ = MakeDocument(codec::WriteJson(Object{{"paths", std::move(paths)}}) + "\n",
-                        "application/json", true);
+  index_ =
+      MakeDocument(codec::WriteJson(Object{{"paths", std::move(paths)}}) + "\n", kJsonType, true);
 }
 
 const Document* OpenApiV3::Find(std::string_view path) const {

@@ -1,8 +1,8 @@
-// OpenAPI v3: one document for each group and version, and the index that names them with their
-// hashes, so that clients can keep a document for as long as the index names the same one. They
-// hold what kubectl looks into (which parameters a PATCH takes, which kinds of patch, how lists are
-// merged, what `explain` prints) and everything else that is served, but no more, so that they are
-// small. Made once from the kinds; immutable afterwards, any thread.
+// OpenAPI v3: one document for each group and version, and an index with the hash of each document,
+// so that clients can cache a document until its hash changes. The documents contain what kubectl
+// reads (the parameters and media types of a PATCH, how lists are merged, what `explain` prints)
+// and all other operations, but no more, so that they are small. Made once from the kinds;
+// immutable afterwards, so any thread may read them.
 #pragma once
 
 #include <map>
@@ -19,14 +19,15 @@ class OpenApiV3 {
  public:
   explicit OpenApiV3(std::span<const api::Kind* const> kinds);
 
-  /// The answer to /openapi/v3.
+  /// Returns the answer to /openapi/v3.
   const Document& Index() const { return index_; }
 
-  /// What is below /openapi/v3/, by "api/v1" or "apis/networking.k8s.io/v1". Null: there is none.
+  /// Returns the document at a path below /openapi/v3/, such as "api/v1" or
+  /// "apis/networking.k8s.io/v1". Returns null if there is no such document.
   const Document* Find(std::string_view path) const;
 
-  /// What the index says after "?hash="; empty if there is no such document. Equal documents have
-  /// equal hashes, in every process.
+  /// Returns the document's hash, which the index has after "?hash=". Empty if there is no such
+  /// document. Equal documents have equal hashes in every process.
   std::string_view Hash(std::string_view path) const;
 
  private:

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
-/// "" and "0" included; the error is the text upstream has for it.
+/// Parses a resourceVersion. The error has Kubernetes' text.
 base::Result<int64_t> ParseVersion(std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -84,10 +84,10 @@ tl::unexpected<base::Error> BadToken(std::string_view why) {
                     fmt::format("invalid continue token: continue key is not valid: {}", why));
 }
 
-/// Go's span of time is in nanoseconds, in 64 bits.
+/// A Go duration is a 64-bit number of nanoseconds.
 constexpr double kLongestGoMilliseconds = 9'223'372'036'854.775;
 
-/// A Go duration in milliseconds ("1m30s", "0.5h"). On failure, what Go says of it.
+/// Parses a Go duration ("1m30s", "0.5h") to milliseconds. The error is Go's message.
 tl::expected<double, std::string> GoDuration(std::string_view all) {
   constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {{{"ns", 1e-6},
                                                                           {"us", 1e-3},
@@ -106,7 +106,7 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
   if (text.empty()) return invalid();
   double total = 0;
   while (!text.empty()) {
-    // Not what from_chars knows besides: signs, "inf", "nan".
+    // from_chars would also accept a sign, "inf" and "nan".
     if (text.front() != '.' && (text.front() < '0' || text.front() > '9')) return invalid();
     double number = 0;
     const auto [end, error] =
@@ -133,14 +133,14 @@ tl::expected<double, std::string> GoDuration(std::string_view all) {
 std::string TakeManager(std::string_view text, rules::FieldErrors& errors) {
   const auto path = [] { return rules::Path("fieldManager"); };
   rules::RequireFieldManager(errors, text, path);
-  // What is not UTF-8 would not come back from the store as the same name; and the one that is kept
-  // must be one that a client can send back.
+  // A name that is not UTF-8 would not come back from the store unchanged, so it is made visible.
+  // The result must again be a valid name, because clients send it back.
   std::string name = base::ToVisible(text);
   if (errors.empty()) rules::RequireFieldManager(errors, name, path);
   return name;
 }
 
-/// What all writes have in common.
+/// Parses the options that all writes have in common.
 WriteOptions TakeWriteOptions(const Query& query, rules::FieldErrors& errors) {
   WriteOptions options{.field_manager = TakeManager(query.Get("fieldManager"), errors)};
   codec::Array dry_run;
@@ -299,7 +299,7 @@ base::Result<ContinueToken> ReadContinueToken(std::string_view text) {
   if (!bytes) return BadToken(fmt::format("illegal base64 data at input byte {}", bytes.error()));
   if (bytes->empty()) return BadToken("unexpected end of JSON input");
   if (bytes->front() != '{') {
-    // As Go says it: the byte as the character of that number.
+    // Go shows the byte as the character with that number.
     const auto byte = static_cast<uint8_t>(bytes->front());
     const std::string shown = byte < 0x20 || byte >= 0x7f ? fmt::format("\\u{:04x}", byte)
                                                           : std::string(1, bytes->front());

@@ -1,5 +1,5 @@
-// What the query of a request asks for: list, watch, write and delete options, checked as upstream
-// checks them and with its messages. Pure.
+// The options in the query of a request: list, watch, write and delete options, checked as
+// Kubernetes checks them and with its messages. Pure.
 #pragma once
 
 #include <chrono>
@@ -25,49 +25,50 @@ struct ListOptions {
   bool watch = false;
   bool bookmarks = false;
   std::optional<bool> send_initial_events = {};
-  std::optional<int64_t> version = {};  // Nothing when none was given.
+  std::optional<int64_t> version = {};  // If the client gave one.
   VersionMatch match = VersionMatch::kUnset;
-  int64_t limit = 0;  // 0: all.
+  int64_t limit = 0;  // 0 means no limit.
   std::string continue_token = {};
   std::optional<std::chrono::seconds> timeout = {};
 };
-/// Of a list, a watch or a deletecollection.
+/// Parses the options of a list, a watch or a deletecollection.
 base::Result<ListOptions> ParseListOptions(const Query& query);
 
-/// The resourceVersion of a GET of one object; nothing: the newest.
+/// Returns the resourceVersion of a GET of one object, or nullopt for the newest.
 base::Result<std::optional<int64_t>> ParseGetVersion(const Query& query);
 
 struct WriteOptions {
   bool dry_run = false;
   FieldValidation validation = FieldValidation::kWarn;
   std::string field_manager = {};
-  bool force = false;  // Of an apply.
+  bool force = false;  // For an apply.
 };
-/// `kind` is CreateOptions or UpdateOptions, for the messages.
+/// Parses the options of a write. `kind` is "CreateOptions" or "UpdateOptions", for the messages.
 base::Result<WriteOptions> ParseWriteOptions(const Query& query, std::string_view kind);
 base::Result<WriteOptions> ParsePatchOptions(const Query& query, bool applies);
 
-/// `timeout`, a Go duration; nothing when there is none or it is to be the server's own.
+/// Parses `timeout`, a Go duration. Returns nullopt if the server's own timeout applies: the
+/// parameter is not given, not positive, or longer than 60 s.
 base::Result<std::optional<std::chrono::milliseconds>> ParseTimeout(const Query& query);
 
-/// Where the next page begins: everything of a page is read at `version`, behind the key `after`.
+/// Where the next page of a list begins: it is read at `version`, after the key `after`.
 struct ContinueToken {
-  int64_t version = 0;  // -1: at whatever is current, for a client whose version has expired.
+  int64_t version = 0;  // -1 means the current one, for a client whose version has expired.
   std::string after = {};
 };
 std::string WriteContinueToken(const ContinueToken& token);
 base::Result<ContinueToken> ReadContinueToken(std::string_view text);
 
-/// A number as Go reads it; kBadRequest in its words.
+/// Parses a number as Go does. The error is kBadRequest with Go's message.
 base::Result<int64_t> ParseInt(std::string_view text);
 
-/// An Invalid error about a query's options: `ListOptions.meta.k8s.io "" is invalid: ...`.
+/// Returns an Invalid error about one option: `ListOptions.meta.k8s.io "" is invalid: ...`.
 base::Error InvalidOption(std::string_view kind, std::string_view field, std::string_view reason,
                           std::string_view message);
-/// The same of all that is wrong.
+/// Returns an Invalid error about several options.
 base::Error InvalidOptions(std::string_view kind, const rules::FieldErrors& errors);
 
-/// Whether nothing is to be written.
+/// Returns whether `dryRun` asks that nothing is written.
 bool TakeDryRun(const codec::Array& values, rules::FieldErrors& errors);
 
 }  // namespace berth::server

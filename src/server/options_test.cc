@@ -53,7 +53,7 @@ TEST(ListOptions, WhatIsAsked) {
   EXPECT_EQ(options.version, 7);
   EXPECT_EQ(options.match, VersionMatch::kExact);
   EXPECT_EQ(options.timeout, std::chrono::seconds(30));
-  EXPECT_EQ(List("limit=-1").limit, 0) << "all of them";
+  EXPECT_EQ(List("limit=-1").limit, 0) << "no limit";
   EXPECT_EQ(List("limit=%2B1").limit, 1);
   EXPECT_EQ(List("").version, std::nullopt);
 }
@@ -76,7 +76,7 @@ TEST(ListOptions, WhatDoesNotGoTogether) {
             "specifying resource version is not allowed when using continue");
   EXPECT_THAT(ListError("resourceVersion=abc").message, HasSubstr("invalid resource version"));
   EXPECT_EQ(ListError("watch=1&resourceVersion=abc").reason, base::Reason::kUnknown)
-      << "a watch says it as an internal error, as upstream";
+      << "an internal error for a watch, as in Kubernetes";
 }
 
 TEST(WriteOptions, DryRunAndValidation) {
@@ -97,7 +97,7 @@ TEST(WriteOptions, DryRunAndValidation) {
       HasSubstr("invalid character U+202E (at position 2)"));
   EXPECT_EQ(ParseWriteOptions(Query("fieldManager=a%ff"), "CreateOptions")->field_manager,
             "a\uFFFD");
-  // Each byte that is no text becomes three, and the name that is kept must not be too long.
+  // Each byte that is not text becomes three, and the resulting name must not be too long.
   std::string bytes = "fieldManager=";
   for (int i = 0; i < 43; ++i) bytes += "%ff";
   EXPECT_THAT(ParseWriteOptions(Query(bytes), "CreateOptions").error().message,
@@ -136,9 +136,9 @@ TEST(Timeout, IsAGoDuration) {
   EXPECT_EQ(*of("1.5s"), std::chrono::milliseconds(1500));
   EXPECT_EQ(*of("500ms"), std::chrono::milliseconds(500));
   EXPECT_EQ(*of("1m"), std::chrono::milliseconds(60'000));
-  EXPECT_EQ(*of("0"), std::nullopt) << "the server's own";
+  EXPECT_EQ(*of("0"), std::nullopt) << "the server's own timeout";
   EXPECT_EQ(*of("2m"), std::nullopt) << "longer than the server allows";
-  EXPECT_EQ(*of("-5s"), std::nullopt) << "also the server's own";
+  EXPECT_EQ(*of("-5s"), std::nullopt) << "also the server's own timeout";
   EXPECT_EQ(*of("%2B1m.5s0.25s"), std::nullopt) << "more than a minute";
   EXPECT_EQ(*of("1.s.5s1%c2%b5s"), std::chrono::milliseconds(1500));
   const auto why = [&](const char* text) { return of(text).error().message; };
@@ -159,7 +159,7 @@ TEST(ContinueTokens, ComeBackAsTheyWent) {
   EXPECT_EQ(token->version, 123);
   EXPECT_EQ(token->after, "shop/web \"");
   EXPECT_EQ(ReadContinueToken(WriteContinueToken({.version = -1, .after = "a"}))->version, -1)
-      << "wherever the list is now";
+      << "the current state";
 }
 
 TEST(ContinueTokens, BadOnesAreRefused) {

@@ -1,4 +1,4 @@
-// What the handlers work with; made by the wiring, outlives every request.
+// The parts that handlers work with. The caller makes them; they outlive every request.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace berth::server {
 
-/// One signal for all watches of a scope, so that an event wakes those it concerns. (signals.h)
+/// One signal for all watches of a scope, so that an event wakes only these (signals.h).
 class Signals;
 
 struct Parts {
@@ -32,11 +32,11 @@ struct Parts {
   base::Logger& log;
 };
 
-/// How long a read waits for a revision that has not come yet, as upstream.
+/// How long a read waits for a revision in the future, as in Kubernetes.
 inline constexpr std::chrono::seconds kAwaitRevision{3};
-/// How long any other request may take.
+/// How long a request may take that is neither such a read nor a write.
 inline constexpr std::chrono::seconds kRequestTimeout{60};
-/// How long a write may.
+/// How long a write may take.
 inline constexpr std::chrono::seconds kWriteTimeout{34};
 
 }  // namespace berth::server

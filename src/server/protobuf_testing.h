@@ -1,4 +1,4 @@
-// For tests only: answers in protobuf, read by hand, and objects of every kind to be answered with.
+// For tests only: a parser for answers in protobuf, and a sample object of every kind.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include "codec/decode.h"
 #include "codec/protobuf.h"
 #include "codec/testing_text.h"
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 
@@ -29,7 +29,7 @@ inline std::string As(const std::string& kind, const std::string& version = "v1"
 
 using codec::Bytes;
 
-/// One more than any of codec's, and simpler: fields that are all messages or text, by number.
+/// A field that is a message or text. This parser is independent of the one in codec.
 struct Field {
   uint64_t number = 0;
   std::string content = {};
@@ -61,7 +61,7 @@ inline std::vector<Field> FieldsOf(std::string_view bytes) {
   return fields;
 }
 
-/// The content of an envelope of that kind.
+/// Returns the content of an envelope of that kind.
 inline std::string Unwrapped(const std::string& bytes, std::string_view version,
                              std::string_view kind) {
   const auto envelope = codec::DecodeEnvelope(bytes);
@@ -83,14 +83,14 @@ inline codec::Value Object(const std::string& bytes, const api::Kind& kind) {
   return Decoded(Unwrapped(bytes, kind.api_version, kind.kind), *kind.message);
 }
 
-/// What a document says, in the words of its kind.
+/// Returns a document as a canonical object of its kind.
 inline codec::Value Canonical(const codec::Value& document, const api::Message& message) {
   auto decoded = codec::DecodeValue(document, message);
   EXPECT_TRUE(decoded);
   return decoded ? std::move(decoded->object) : codec::Value();
 }
 
-/// The frames of a watch as they have come so far: type and object.
+/// One frame of a watch.
 struct Event {
   std::string type = {};
   std::string object = {};
@@ -122,13 +122,13 @@ inline std::vector<Event> Events(const Reply& reply, size_t room = 65'536) {
   return events;
 }
 
-/// Where objects of a kind are made, with everything in them that a request may set.
+/// How to create an object of a kind with all fields that a request may set.
 struct Sample {
   std::string url;
   std::string body;
-  std::string there = {};  // The name of one that the server has made; nobody else can.
+  std::string there = {};  // The name of an existing object, if only the server creates them.
 };
-/// Generated, since the two kinds of Events are the same objects, which need different names.
+/// Names are generated, because the two kinds of Events are the same objects and need two names.
 inline std::map<const api::Kind*, Sample> Samples() {
   const std::string meta =
       "'metadata':{'generateName':'s-','labels':{'b':'2','a':'x'},'annotations':{'x/y':'\u00fc'},"
@@ -163,6 +163,28 @@ inline std::map<const api::Kind*, Sample> Samples() {
             ",'spec':{'holderIdentity':'h','leaseDurationSeconds':15,'leaseTransitions':0,"
             "'acquireTime':'2026-11-15T04:00:00.000001Z',"
             "'renewTime':'2026-11-15T04:00:10.999999Z'}}"}},
+      {&api::kEndpointsKind,
+       {"/api/v1/namespaces/shop/endpoints",
+        "{" + meta +
+            ",'subsets':[{'addresses':[{'ip':'192.0.2.1','hostname':'h','nodeName':'n',"
+            "'targetRef':{'kind':'Pod','name':'p','namespace':'shop'}}],"
+            "'notReadyAddresses':[{'ip':'192.0.2.2'}],"
+            "'ports':[{'name':'http','port':80,'protocol':'TCP','appProtocol':'x'}]}]}"}},
+      {&api::kEndpointSliceKind,
+       {"/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices",
+        "{" + meta +
+            ",'addressType':'IPv4','endpoints':[{'addresses':['192.0.2.1'],"
+            "'conditions':{'ready':true,'terminating':false},'hostname':'h','nodeName':'n',"
+            "'zone':'z','hints':{'forZones':[{'name':'z'}]}}],"
+            "'ports':[{'name':'http','port':80,'protocol':'TCP'}]}"}},
+      {&api::kNodeKind,
+       {"/api/v1/nodes",
+        "{" + meta +
+            ",'spec':{'podCIDR':'192.0.2.0/24','podCIDRs':['192.0.2.0/24'],'providerID':'x://n',"
+            "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]},"
+            "'status':{'capacity':{'cpu':'4','memory':'8Gi'},"
+            "'addresses':[{'type':'InternalIP','address':'192.0.2.3'}],"
+            "'nodeInfo':{'kubeletVersion':'v1.36.4','osImage':'Debian'}}}"}},
       {&api::kServiceCidrKind, {"/apis/networking.k8s.io/v1/servicecidrs", "", "kubernetes"}},
       {&api::kIpAddressKind,
        {"/apis/networking.k8s.io/v1/ipaddresses",
@@ -173,7 +195,7 @@ inline std::map<const api::Kind*, Sample> Samples() {
 
 class ProtobufTest : public ServerTest {
  protected:
-  /// As Get and so on, with what the JSON answer says as well.
+  /// Like Get, and checks that the answer is in protobuf.
   Reply GetProto(const std::string& url, const std::string& accept = kProtobuf) {
     const Reply reply = Get(url, {.accept = accept});
     EXPECT_EQ(reply.code, 200) << url;

@@ -3,18 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/ascii.h"
+
 namespace berth::server {
-namespace {
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_space) {
   if (text.find_first_of(plus_is_space ? "%+" : "%") == std::string_view::npos) {
     return std::string(text);
@@ -28,8 +19,8 @@ std::optional<std::string> PercentDecode(std::string_view text, bool plus_is_spa
       out.push_back(text[i]);
     } else {
       if (i + 2 >= text.size()) return std::nullopt;
-      const int high = HexDigit(text[i + 1]);
-      const int low = HexDigit(text[i + 2]);
+      const int high = base::HexDigit(text[i + 1]);
+      const int low = base::HexDigit(text[i + 2]);
       if (high < 0 || low < 0) return std::nullopt;
       out.push_back(static_cast<char>(high << 4 | low));
       i += 2;

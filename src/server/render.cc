@@ -11,7 +11,7 @@
 #include "codec/protobuf.h"
 #include "codec/read.h"
 #include "codec/yaml.h"
-#include "registry/errors.h"
+#include "registry/object_errors.h"
 #include "registry/registry.h"
 #include "rules/table.h"
 #include "server/status_body.h"
@@ -23,47 +23,63 @@ using codec::Array;
 using codec::Object;
 using codec::Value;
 
-std::string MetaVersion(const Form& form) {
-  return fmt::format("meta.k8s.io/{}", form.transform_version);
+std::string MetaVersion(const ResponseFormat& format) {
+  return fmt::format("meta.k8s.io/{}", format.transform_version);
 }
 
-codec::Identity IdentityOf(const Form& form) {
-  const api::Kind& kind = form.served.Kind();
+codec::Identity IdentityOf(const ResponseFormat& format) {
+  const api::Kind& kind = format.served.Kind();
   return {.api_version = kind.api_version, .kind = kind.kind};
 }
 
-/// What the picture holds cannot fail to decode: it was made from a decoded object. If it does, the
-/// object is shown without content.
-Value Canonical(const Form& form, const state::Object& object, int64_t revision) {
-  auto value = registry::Registry::Decode(*form.served.row, object);
+/// Decodes an object of the snapshot. This cannot fail, because the object was made from a decoded
+/// one. If it does, the object is shown without content.
+Value Canonical(const ResponseFormat& format, const state::Object& object, int64_t revision) {
+  auto value = registry::Registry::Decode(*format.served.row, object);
   if (!value) return Object();
   if (revision > 0) codec::SetAt(*value, {"metadata", "resourceVersion"}, std::to_string(revision));
-  return form.served.Show(*std::move(value), object);
+  return format.served.Show(*std::move(value), object, *format.hooks);
 }
 
-Value Partial(const Form& form, const Value& canonical) {
+/// Appends the object's bytes of the snapshot by `append`, if they can be sent as they are. Returns
+/// false and appends nothing if they cannot.
+template <typename Append>
+bool AppendPlain(const ResponseFormat& format, const state::Object& object, std::string& out,
+                 const Append& append) {
+  if (!format.IsPlain()) return false;
+  const size_t before = out.size();
+  append();
+  if (format.hooks->IsFresh(object, std::string_view(out).substr(before))) return true;
+  out.resize(before);
+  return false;
+}
+
+Value Partial(const ResponseFormat& format, const Value& canonical) {
   const Value document =
-      codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form));
-  Object partial{{"kind", "PartialObjectMetadata"}, {"apiVersion", MetaVersion(form)}};
+      codec::ToDocument(canonical, *format.served.Kind().message, IdentityOf(format));
+  Object partial{{"kind", "PartialObjectMetadata"}, {"apiVersion", MetaVersion(format)}};
   if (const Value* metadata = document.Find("metadata")) partial.Set("metadata", *metadata);
   return partial;
 }
 
-Value Row(const Form& form, const Value& canonical, base::WallTime now) {
-  Object row{{"cells", rules::Cells(registry::QualifiedKind(form.served.Kind()), canonical, now)}};
-  if (form.include == IncludeObject::kObject) {
-    row.Set("object", codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form)));
-  } else if (form.include == IncludeObject::kMetadata) {
-    row.Set("object", Partial(form, canonical));
+Value Row(const ResponseFormat& format, const Value& canonical, base::WallTime now) {
+  Object row{
+      {"cells", rules::Cells(registry::QualifiedKind(format.served.Kind()), canonical, now)}};
+  if (format.include == IncludeObject::kObject) {
+    row.Set("object",
+            codec::ToDocument(canonical, *format.served.Kind().message, IdentityOf(format)));
+  } else if (format.include == IncludeObject::kMetadata) {
+    row.Set("object", Partial(format, canonical));
   } else {
     row.Set("object", nullptr);
   }
   return row;
 }
 
-Array ColumnDefinitions(const Form& form) {
+Array ColumnDefinitions(const ResponseFormat& format) {
   Array columns;
-  for (const rules::Column& column : rules::Columns(registry::QualifiedKind(form.served.Kind()))) {
+  for (const rules::Column& column :
+       rules::Columns(registry::QualifiedKind(format.served.Kind()))) {
     columns.emplace_back(Object{{"name", column.name},
                                 {"type", column.type},
                                 {"format", column.format},
@@ -81,35 +97,36 @@ Object MetaDocument(const ListMeta& meta) {
   return metadata;
 }
 
-Value Table(const Form& form, const ListMeta& meta, bool columns, Array rows) {
+Value Table(const ResponseFormat& format, const ListMeta& meta, bool columns, Array rows) {
   Object table{
-      {"kind", "Table"}, {"apiVersion", MetaVersion(form)}, {"metadata", MetaDocument(meta)}};
-  table.Set("columnDefinitions", columns ? Value(ColumnDefinitions(form)) : Value(nullptr));
+      {"kind", "Table"}, {"apiVersion", MetaVersion(format)}, {"metadata", MetaDocument(meta)}};
+  table.Set("columnDefinitions", columns ? Value(ColumnDefinitions(format)) : Value(nullptr));
   table.Set("rows", std::move(rows));
   return table;
 }
 
-Value TransformedDocument(const Form& form, const state::Object& object, int64_t revision,
-                          bool columns, base::WallTime now) {
-  const Value canonical = Canonical(form, object, revision);
-  switch (form.transform) {
+Value TransformedDocument(const ResponseFormat& format, const state::Object& object,
+                          int64_t revision, bool columns, base::WallTime now) {
+  const Value canonical = Canonical(format, object, revision);
+  switch (format.transform) {
     case Transform::kTable:
-      return Table(form, {.revision = revision}, columns, Array{Row(form, canonical, now)});
+      return Table(format, {.revision = revision}, columns, Array{Row(format, canonical, now)});
     case Transform::kPartial:
     case Transform::kPartialList:
-      return Partial(form, canonical);
+      return Partial(format, canonical);
     case Transform::kNone:
       break;
   }
-  return codec::ToDocument(canonical, *form.served.Kind().message, IdentityOf(form));
+  return codec::ToDocument(canonical, *format.served.Kind().message, IdentityOf(format));
 }
 
-/// kind and apiVersion of a list.
-std::pair<std::string, std::string> ListIdentity(const Form& form) {
-  if (form.transform == Transform::kPartialList || form.transform == Transform::kPartial) {
-    return {"PartialObjectMetadataList", MetaVersion(form)};
+/// Returns kind and apiVersion of a list.
+std::pair<std::string, std::string> ListIdentity(const ResponseFormat& format) {
+  if (format.transform == Transform::kPartialList || format.transform == Transform::kPartial) {
+    return {"PartialObjectMetadataList", MetaVersion(format)};
   }
-  return {std::string(form.served.Kind().list_kind), std::string(form.served.Kind().api_version)};
+  return {std::string(format.served.Kind().list_kind),
+          std::string(format.served.Kind().api_version)};
 }
 
 Object BookmarkMetadata(int64_t revision, bool initial_end) {
@@ -120,12 +137,12 @@ Object BookmarkMetadata(int64_t revision, bool initial_end) {
   return metadata;
 }
 
-bool IsProto(const Form& form) { return form.media == Media::kProtobuf; }
+bool IsProto(const ResponseFormat& format) { return format.media == Media::kProtobuf; }
 
-/// The object, or a PartialObjectMetadata, which has only its metadata as field 1.
-std::string ProtoMessage(const Form& form, const Value& canonical) {
-  if (form.transform == Transform::kNone) {
-    return codec::EncodeProto(canonical, *form.served.Kind().message);
+/// Encodes the object, or a PartialObjectMetadata, which has only the metadata, as field 1.
+std::string ProtoMessage(const ResponseFormat& format, const Value& canonical) {
+  if (format.transform == Transform::kNone) {
+    return codec::EncodeProto(canonical, *format.served.Kind().message);
   }
   const Value* metadata = canonical.Find("metadata");
   std::string message;
@@ -134,204 +151,200 @@ std::string ProtoMessage(const Form& form, const Value& canonical) {
   return message;
 }
 
-std::string ProtoObject(const Form& form, const Value& canonical) {
-  if (form.transform == Transform::kNone) {
-    return codec::EncodeEnvelope(canonical, form.served.Kind());
+std::string ProtoObject(const ResponseFormat& format, const Value& canonical) {
+  if (format.transform == Transform::kNone) {
+    return codec::EncodeEnvelope(canonical, format.served.Kind());
   }
-  return codec::WrapEnvelope(MetaVersion(form), "PartialObjectMetadata",
-                             ProtoMessage(form, canonical));
+  return codec::WrapEnvelope(MetaVersion(format), "PartialObjectMetadata",
+                             ProtoMessage(format, canonical));
 }
 
-/// Where a list has its metadata and its items, which are written in the order of their numbers.
+/// The field numbers of a list's metadata and items. Fields are written in the order of numbers.
 struct ListNumbers {
   uint32_t metadata = 1;
   uint32_t items = 2;
 };
-ListNumbers NumbersOf(const Form& form) {
-  const bool old = form.transform != Transform::kNone && form.transform_version == "v1beta1";
+ListNumbers NumbersOf(const ResponseFormat& format) {
+  const bool old = format.transform != Transform::kNone && format.transform_version == "v1beta1";
   return old ? ListNumbers{.metadata = 2, .items = 1} : ListNumbers{};
 }
 
-std::string ProtoListMeta(const Form& form, const ListMeta& meta) {
+std::string ProtoListMeta(const ResponseFormat& format, const ListMeta& meta) {
   std::string field;
-  codec::AppendProtoField(field, NumbersOf(form).metadata,
+  codec::AppendProtoField(field, NumbersOf(format).metadata,
                           codec::EncodeProto(MetaDocument(meta), api::kListMeta));
   return field;
 }
 
-std::string ProtoListHead(const Form& form, const ListMeta& meta, size_t items_bytes) {
-  const auto [kind, version] = ListIdentity(form);
-  const std::string metadata = ProtoListMeta(form, meta);
+std::string ProtoListHead(const ResponseFormat& format, const ListMeta& meta, size_t items_bytes) {
+  const auto [kind, version] = ListIdentity(format);
+  const std::string metadata = ProtoListMeta(format, meta);
   std::string head =
       codec::EnvelopeHead({.api_version = version, .kind = kind}, metadata.size() + items_bytes);
-  if (NumbersOf(form).metadata == 1) head += metadata;
+  if (NumbersOf(format).metadata == 1) head += metadata;
   return head;
 }
 
-std::string ProtoListTail(const Form& form, const ListMeta& meta) {
-  std::string tail = NumbersOf(form).metadata == 1 ? "" : ProtoListMeta(form, meta);
+std::string ProtoListTail(const ResponseFormat& format, const ListMeta& meta) {
+  std::string tail = NumbersOf(format).metadata == 1 ? "" : ProtoListMeta(format, meta);
   return tail.append(codec::kEnvelopeTail);
 }
 
 }  // namespace
 
-uint32_t Form::Id() const {
-  uint32_t id = served.IsStoredForm() ? 0 : 1;
+uint32_t ResponseFormat::Id() const {
+  auto id = static_cast<uint32_t>(served.view - served.row->views.data());
   id = id << 2 | static_cast<uint32_t>(media);
   id = id << 2 | static_cast<uint32_t>(transform);
   id = id << 2 | static_cast<uint32_t>(include);
   return id << 2 | (transform_version == "v1" ? 0U : 1U) << 1 | (pretty ? 1U : 0U);
 }
 
-std::string_view ContentType(const Form& form) { return MediaName(form.media); }
+std::string_view ContentType(const ResponseFormat& format) { return MediaName(format.media); }
 
-std::string_view WatchContentType(const Form& form) {
-  return IsProto(form) ? "application/vnd.kubernetes.protobuf;stream=watch" : ContentType(form);
+std::string_view WatchContentType(const ResponseFormat& format) {
+  return IsProto(format) ? "application/vnd.kubernetes.protobuf;stream=watch" : ContentType(format);
 }
 
-std::string RenderDocument(const Form& form, const Value& document) {
-  if (IsProto(form)) return RenderStatus(document, form.media, false);
-  if (form.media == Media::kYaml) return codec::WriteYaml(document);
-  return codec::WriteJson(document, {.indent = form.pretty ? 2 : 0}) + "\n";
+std::string RenderDocument(const ResponseFormat& format, const Value& document) {
+  if (IsProto(format)) return RenderStatus(document, format.media, false);
+  if (format.media == Media::kYaml) return codec::WriteYaml(document);
+  return codec::WriteJson(document, {.indent = format.pretty ? 2 : 0}) + "\n";
 }
 
-base::Result<Value> ViewDocument(const Form& form, const state::Object& object, int64_t revision) {
-  return codec::ToDocument(Canonical(form, object, revision), *form.served.Kind().message,
-                           IdentityOf(form));
-}
-
-std::string RenderObject(const Form& form, const state::Object& object, int64_t revision,
-                         base::WallTime now) {
-  if (form.IsPlain()) {
-    std::string out;
-    out.reserve(object.JsonSize() + 1);
-    object.AppendJson(out, revision);
+std::string RenderObject(const ResponseFormat& format, const state::Object& object,
+                         int64_t revision, base::WallTime now) {
+  std::string out;
+  if (format.IsPlain()) out.reserve(object.JsonSize() + 1);
+  if (AppendPlain(format, object, out, [&] { object.AppendJson(out, revision); })) {
     out.push_back('\n');
     return out;
   }
-  if (IsProto(form)) return ProtoObject(form, Canonical(form, object, revision));
-  return RenderDocument(form, TransformedDocument(form, object, revision, true, now));
+  if (IsProto(format)) return ProtoObject(format, Canonical(format, object, revision));
+  return RenderDocument(format, TransformedDocument(format, object, revision, true, now));
 }
 
-std::string ListHead(const Form& form, const ListMeta& meta, size_t items_bytes) {
-  if (IsProto(form)) return ProtoListHead(form, meta, items_bytes);
-  if (form.transform == Transform::kTable) {
+std::string ListHead(const ResponseFormat& format, const ListMeta& meta, size_t items_bytes) {
+  if (IsProto(format)) return ProtoListHead(format, meta, items_bytes);
+  if (format.transform == Transform::kTable) {
     return fmt::format(
         "{{\"kind\":\"Table\",\"apiVersion\":\"{}\",\"metadata\":{},"
         "\"columnDefinitions\":{},\"rows\":[",
-        MetaVersion(form), codec::WriteJson(MetaDocument(meta)),
-        codec::WriteJson(ColumnDefinitions(form)));
+        MetaVersion(format), codec::WriteJson(MetaDocument(meta)),
+        codec::WriteJson(ColumnDefinitions(format)));
   }
-  const auto [kind, version] = ListIdentity(form);
+  const auto [kind, version] = ListIdentity(format);
   return fmt::format("{{\"kind\":\"{}\",\"apiVersion\":\"{}\",\"metadata\":{},\"items\":[", kind,
                      version, codec::WriteJson(MetaDocument(meta)));
 }
 
-void AppendItem(const Form& form, const state::Object& object, base::WallTime now,
+void AppendItem(const ResponseFormat& format, const state::Object& object, base::WallTime now,
                 std::string& out) {
-  if (form.IsPlain()) return object.AppendListItem(out);
-  const Value canonical = Canonical(form, object, object.Revision());
-  if (IsProto(form)) {
-    codec::AppendProtoField(out, NumbersOf(form).items, ProtoMessage(form, canonical));
-  } else if (form.transform == Transform::kTable) {
-    out += codec::WriteJson(Row(form, canonical, now));
-  } else if (form.transform != Transform::kNone) {
-    out += codec::WriteJson(Partial(form, canonical));
+  if (AppendPlain(format, object, out, [&] { object.AppendListItem(out); })) return;
+  const Value canonical = Canonical(format, object, object.Revision());
+  if (IsProto(format)) {
+    codec::AppendProtoField(out, NumbersOf(format).items, ProtoMessage(format, canonical));
+  } else if (format.transform == Transform::kTable) {
+    out += codec::WriteJson(Row(format, canonical, now));
+  } else if (format.transform != Transform::kNone) {
+    out += codec::WriteJson(Partial(format, canonical));
   } else {
-    out += codec::EncodeMessage(canonical, *form.served.Kind().message);
+    out += codec::EncodeMessage(canonical, *format.served.Kind().message);
   }
 }
 
-std::string_view ListSeparator(const Form& form) { return IsProto(form) ? "" : ","; }
+std::string_view ListSeparator(const ResponseFormat& format) { return IsProto(format) ? "" : ","; }
 
-std::string ListTail(const Form& form, const ListMeta& meta) {
-  return IsProto(form) ? ProtoListTail(form, meta) : "]}\n";
+std::string ListTail(const ResponseFormat& format, const ListMeta& meta) {
+  return IsProto(format) ? ProtoListTail(format, meta) : "]}\n";
 }
 
-size_t ItemsBytes(const Form& form, std::span<const state::ObjectPtr> objects, base::WallTime now) {
+size_t ItemsBytes(const ResponseFormat& format, std::span<const state::ObjectPtr> objects,
+                  base::WallTime now) {
   size_t bytes = 0;
   std::string item;
   for (const state::ObjectPtr& object : objects) {
     item.clear();
-    AppendItem(form, *object, now, item);
+    AppendItem(format, *object, now, item);
     bytes += item.size();
   }
   return bytes;
 }
 
-std::string RenderList(const Form& form, const ListMeta& meta,
+std::string RenderList(const ResponseFormat& format, const ListMeta& meta,
                        std::span<const state::ObjectPtr> objects, base::WallTime now) {
-  if (IsProto(form)) {
+  if (IsProto(format)) {
     std::string items;
-    for (const state::ObjectPtr& object : objects) AppendItem(form, *object, now, items);
-    std::string list = ListHead(form, meta, items.size());
-    return list.append(items).append(ListTail(form, meta));
+    for (const state::ObjectPtr& object : objects) AppendItem(format, *object, now, items);
+    std::string list = ListHead(format, meta, items.size());
+    return list.append(items).append(ListTail(format, meta));
   }
   Array items;
   for (const state::ObjectPtr& object : objects) {
-    const Value canonical = Canonical(form, *object, object->Revision());
-    if (form.transform == Transform::kTable) {
-      items.push_back(Row(form, canonical, now));
-    } else if (form.transform != Transform::kNone) {
-      items.push_back(Partial(form, canonical));
+    const Value canonical = Canonical(format, *object, object->Revision());
+    if (format.transform == Transform::kTable) {
+      items.push_back(Row(format, canonical, now));
+    } else if (format.transform != Transform::kNone) {
+      items.push_back(Partial(format, canonical));
     } else {
-      items.push_back(codec::ToDocument(canonical, *form.served.Kind().message));
+      items.push_back(codec::ToDocument(canonical, *format.served.Kind().message));
     }
   }
-  if (form.transform == Transform::kTable) {
-    return RenderDocument(form, Table(form, meta, true, std::move(items)));
+  if (format.transform == Transform::kTable) {
+    return RenderDocument(format, Table(format, meta, true, std::move(items)));
   }
-  const auto [kind, version] = ListIdentity(form);
-  return RenderDocument(form, Object{{"kind", kind},
-                                     {"apiVersion", version},
-                                     {"metadata", MetaDocument(meta)},
-                                     {"items", std::move(items)}});
+  const auto [kind, version] = ListIdentity(format);
+  // As in Kubernetes, a list of metadata that is empty has null.
+  const bool null = items.empty() && format.transform != Transform::kNone;
+  return RenderDocument(format, Object{{"kind", kind},
+                                       {"apiVersion", version},
+                                       {"metadata", MetaDocument(meta)},
+                                       {"items", null ? Value() : Value(std::move(items))}});
 }
 
-std::string RenderEvent(const Form& form, std::string_view type, const state::Object& object,
-                        int64_t revision, bool first, base::WallTime now) {
-  if (IsProto(form)) {
-    return codec::WatchFrame(type, ProtoObject(form, Canonical(form, object, revision)));
+std::string RenderEvent(const ResponseFormat& format, std::string_view type,
+                        const state::Object& object, int64_t revision, bool first,
+                        base::WallTime now) {
+  if (IsProto(format)) {
+    return codec::WatchFrame(type, ProtoObject(format, Canonical(format, object, revision)));
   }
   std::string out = fmt::format("{{\"type\":\"{}\",\"object\":", type);
-  if (form.IsPlain()) {
-    object.AppendJson(out, revision);
-  } else {
-    out += codec::WriteJson(TransformedDocument(form, object, revision, first, now));
+  if (!AppendPlain(format, object, out, [&] { object.AppendJson(out, revision); })) {
+    out += codec::WriteJson(TransformedDocument(format, object, revision, first, now));
   }
   return out + "}\n";
 }
 
-std::string RenderBookmark(const Form& form, int64_t revision, bool initial_end) {
+std::string RenderBookmark(const ResponseFormat& format, int64_t revision, bool initial_end) {
   const Object metadata = BookmarkMetadata(revision, initial_end);
-  if (IsProto(form)) {
-    return codec::WatchFrame("BOOKMARK", ProtoObject(form, Object{{"metadata", metadata}}));
+  if (IsProto(format)) {
+    return codec::WatchFrame("BOOKMARK", ProtoObject(format, Object{{"metadata", metadata}}));
   }
   Value object;
-  if (form.transform == Transform::kTable) {
-    object = Table(form, {.revision = revision}, false, {});
-    // The annotation has its place in the object that the row carries.
+  if (format.transform == Transform::kTable) {
+    object = Table(format, {.revision = revision}, false, {});
+    // The annotation belongs to the object that the row contains.
     if (initial_end) {
       object.Set("rows", Array{Object{{"cells", Array()},
                                       {"object", Object{{"kind", "PartialObjectMetadata"},
-                                                        {"apiVersion", MetaVersion(form)},
+                                                        {"apiVersion", MetaVersion(format)},
                                                         {"metadata", metadata}}}}});
     }
-  } else if (form.transform != Transform::kNone) {
+  } else if (format.transform != Transform::kNone) {
     object = Object{{"kind", "PartialObjectMetadata"},
-                    {"apiVersion", MetaVersion(form)},
+                    {"apiVersion", MetaVersion(format)},
                     {"metadata", metadata}};
   } else {
-    object = codec::ToDocument(Object{{"metadata", metadata}}, *form.served.Kind().message,
-                               IdentityOf(form));
+    object = codec::ToDocument(Object{{"metadata", metadata}}, *format.served.Kind().message,
+                               IdentityOf(format));
   }
   return fmt::format("{{\"type\":\"BOOKMARK\",\"object\":{}}}\n", codec::WriteJson(object));
 }
 
-std::string RenderErrorEvent(const Form& form, const base::Error& error) {
+std::string RenderErrorEvent(const ResponseFormat& format, const base::Error& error) {
   const Value status = FailureStatus(error);
-  if (IsProto(form)) {
-    return codec::WatchFrame("ERROR", RenderStatus(status, form.media, false));
+  if (IsProto(format)) {
+    return codec::WatchFrame("ERROR", RenderStatus(status, format.media, false));
   }
   return fmt::format("{{\"type\":\"ERROR\",\"object\":{}}}\n", codec::WriteJson(status));
 }

@@ -13,7 +13,7 @@ constexpr std::array kDurationBounds = {0.005, 0.025, 0.05, 0.1,  0.2,  0.4,  0.
                                         1.0,   1.25,  1.5,  2.0,  3.0,  4.0,  5.0, 6.0,
                                         8.0,   10.0,  15.0, 20.0, 30.0, 45.0, 60.0};
 
-/// The verbs as upstream's metrics name them.
+/// The verbs by which Kubernetes' metrics name requests.
 enum Verb : uint8_t {
   kGet,
   kList,
@@ -36,7 +36,7 @@ struct VerbOfName {
   std::string_view name;
   Verb verb;
 };
-/// Verbs of attributes: Kubernetes' own, and methods where there are none.
+/// The verbs of Attributes: those of Kubernetes, and methods for plain paths.
 constexpr VerbOfName kKnownVerbs[] = {{"get", kGet},       {"list", kList},
                                       {"create", kPost},   {"update", kPut},
                                       {"delete", kDelete}, {"patch", kPatch},
@@ -48,7 +48,7 @@ constexpr std::array<const char*, 3> kSubresources = {"", "status", "finalize"};
 constexpr std::array<const char*, 3> kScopes = {"resource", "namespace", "cluster"};
 constexpr size_t kPlacesPerView = kSubresources.size() * kScopes.size();
 
-/// What is no resource; the first is all that has no name here.
+/// Paths that are not resources. The first stands for all paths that are not listed.
 constexpr std::array<std::string_view, 11> kPaths = {
     "",        "/api",     "/apis",       "/berth/v1/snapshot", "/healthz",
     "/livez",  "/metrics", "/openapi/v2", "/openapi/v3",        "/readyz",
@@ -100,7 +100,7 @@ void RequestSeries::Count(int code, std::chrono::nanoseconds took) {
 }
 
 RequestMetrics::RequestMetrics(const registry::Kinds& kinds)
-    : views_(kinds.Views()),
+    : views_(kinds.ServedViews()),
       watches_(views_.size()),
       series_((views_.size() * kPlacesPerView + kPaths.size()) * kVerbs * kDryRuns) {}
 
@@ -164,25 +164,25 @@ void RequestMetrics::ForEach(const Report& report) const {
 }
 
 void RequestMetrics::AddTo(obs::Metrics& metrics) const {
-  metrics.Add(
-      {.name = "apiserver_request_total",
-       .help = "Number of requests by verb, dry run, resource, scope and code of the answer",
-       .type = obs::MetricType::kCounter,
-       .labels = {"code", "component", "dry_run", "group", "resource", "scope", "subresource",
-                  "verb", "version"}},
-      [this](obs::Samples& out) {
-        ForEach([&out](const Labels& labels, const RequestSeries& series) {
-          for (size_t i = 0; i < series.by_code.size(); ++i) {
-            const uint64_t count = series.by_code[i].Value();
-            if (count == 0) continue;
-            out.Add(static_cast<double>(count),
-                    {CodeName(i), "apiserver", labels.dry_run, labels.group, labels.resource,
-                     labels.scope, labels.subresource, labels.verb, labels.version});
-          }
-        });
-      });
+  metrics.Add({.name = "apiserver_request_total",
+               .help = "Number of requests by verb, dry run, resource, scope and response code",
+               .type = obs::MetricType::kCounter,
+               .labels = {"code", "component", "dry_run", "group", "resource", "scope",
+                          "subresource", "verb", "version"}},
+              [this](obs::Samples& out) {
+                ForEach([&out](const Labels& labels, const RequestSeries& series) {
+                  for (size_t i = 0; i < series.by_code.size(); ++i) {
+                    const uint64_t count = series.by_code[i].Value();
+                    if (count == 0) continue;
+                    out.Add(
+                        static_cast<double>(count),
+                        {CodeName(i), "apiserver", labels.dry_run, labels.group, labels.resource,
+                         labels.scope, labels.subresource, labels.verb, labels.version});
+                  }
+                });
+              });
   metrics.Add({.name = "apiserver_request_duration_seconds",
-               .help = "Seconds from a request to its answer; of a watch to its end",
+               .help = "Duration of requests in seconds; for a watch, until it ends",
                .type = obs::MetricType::kHistogram,
                .labels = {"component", "dry_run", "group", "resource", "scope", "subresource",
                           "verb", "version"}},
@@ -199,7 +199,7 @@ void RequestMetrics::AddTo(obs::Metrics& metrics) const {
 void RequestMetrics::AddWatches(obs::Metrics& metrics) const {
   metrics.Add(
       {.name = "apiserver_longrunning_requests",
-       .help = "Number of watches that run",
+       .help = "Number of open watches",
        .type = obs::MetricType::kGauge,
        .labels = {"component", "group", "resource", "scope", "subresource", "verb", "version"}},
       [this](obs::Samples& out) {
@@ -225,7 +225,7 @@ void RequestMetrics::AddWatches(obs::Metrics& metrics) const {
                .labels = {"group", "version", "resource"}},
               by_view(&WatchSeries::events));
   metrics.Add({.name = "berth_watch_expired_total",
-               .help = "Number of watches that ended because what they had to read next was gone",
+               .help = "Number of watches that ended because the next events were no longer kept",
                .type = obs::MetricType::kCounter,
                .labels = {"group", "version", "resource"}},
               by_view(&WatchSeries::expired));

@@ -1,10 +1,10 @@
-// How many requests there were of what, how they ended and how long they took; which watches run,
-// and what they were sent. Names and labels are kube-apiserver's, so that its dashboards and alerts
-// work.
+// Metrics of requests: how many there were, how they ended and how long they took; which watches
+// run, and how many events they were sent. Names and labels are those of kube-apiserver, so that
+// its dashboards and alerts work.
 //
-// A series is made by its first request and found without a lock: its place follows from what was
-// asked. There are as many as there are verbs, resources and scopes: whatever a client sends, it
-// makes no label of its own.
+// The first request creates a series. A series is found without a lock, because its index follows
+// from the request. The number of series is bounded by the verbs, resources and scopes: a client
+// cannot create new labels.
 //
 // Threads: any.
 #pragma once
@@ -20,13 +20,13 @@
 #include "base/clock.h"
 #include "obs/instruments.h"
 #include "obs/metrics.h"
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 
 namespace berth::server {
 
 class Call;
 
-/// Codes that are counted by themselves; others are together.
+/// Codes that have a counter of their own. All other codes share one.
 inline constexpr std::array kCountedCodes = {200, 201, 202, 301, 304, 400, 401, 403, 404, 405,
                                              406, 409, 410, 413, 415, 422, 429, 500, 503, 504};
 
@@ -37,7 +37,7 @@ struct RequestSeries {
 
   std::array<obs::Counter, kCountedCodes.size() + 1> by_code = {};
   obs::Histogram duration;
-  obs::Gauge running;  // Watches.
+  obs::Gauge running;  // Watches that are open.
 };
 
 struct WatchSeries {
@@ -45,7 +45,7 @@ struct WatchSeries {
   obs::Counter expired;
 };
 
-/// A watch from its beginning to its end; then it is counted as a request.
+/// A watch while it is open. When it ends, it is counted as a request.
 class RunningWatch {
  public:
   RunningWatch(RequestSeries& requests, WatchSeries& watches, const base::Clock& clock,
@@ -74,17 +74,17 @@ class RunningWatch {
 
 class RequestMetrics {
  public:
-  /// `kinds` must outlive it.
+  /// `kinds` must outlive the metrics.
   explicit RequestMetrics(const registry::Kinds& kinds);
   ~RequestMetrics();
   RequestMetrics(const RequestMetrics&) = delete;
   RequestMetrics& operator=(const RequestMetrics&) = delete;
 
-  /// Of requests such as this one.
+  /// Returns the series that counts requests such as this one.
   RequestSeries& Of(const Call& call);
   WatchSeries& WatchesOf(const Call& call) { return watches_[ViewOf(call)]; }
 
-  /// It must live as long as `metrics` are asked.
+  /// Registers the metrics. This object must outlive the last use of `metrics`.
   void AddTo(obs::Metrics& metrics) const;
 
  private:
@@ -105,9 +105,9 @@ class RequestMetrics {
   template <typename Report>
   void ForEach(const Report& report) const;
 
-  const std::vector<const api::Kind*>& views_;
+  const std::vector<const api::Kind*> views_;
   std::vector<WatchSeries> watches_;  // By view.
-  /// By place, verb and whether it is a dry-run; null: none such was asked.
+  /// By place, verb and whether it is a dry run. Null if there was no such request.
   std::vector<std::atomic<RequestSeries*>> series_;
 };
 

@@ -1,4 +1,4 @@
-// What holds for every request, whatever it asks for; and deletecollection.
+// What is the same for all requests; and deletecollection.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "base/temp_dir.h"
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -19,7 +19,7 @@ using ::testing::SizeIs;
 
 class RequestsTest : public ServerTest {
  protected:
-  /// What becomes of commits while the test says so.
+  /// While set, the store holds or fails commits.
   bool fault_ = false;
 };
 
@@ -93,11 +93,11 @@ TEST_F(RequestsTest, TooManyWritesAtOnceAreToldToComeBack) {
   EXPECT_EQ(refused.Text("reason"), "TooManyRequests");
   EXPECT_EQ(refused.Header("retry-after"), "1");
   EXPECT_EQ(codec::IntAt(refused.Json(), "details", "retryAfterSeconds"), 1);
-  EXPECT_EQ(Get(Services()).code, 200) << "reads have places of their own";
+  EXPECT_EQ(Get(Services()).code, 200) << "reads have their own slots";
   fault_ = false;
   while (store_.engine->Release()) PumpAll();
   EXPECT_EQ(Answer(sent[0]).code, 201);
-  EXPECT_EQ(Post(Services(), ServiceBody("d")).code, 201) << "and the places are free again";
+  EXPECT_EQ(Post(Services(), ServiceBody("d")).code, 201) << "and the slots are free again";
 }
 
 TEST_F(RequestsTest, WatchesTakeNoPlace) {
@@ -106,7 +106,7 @@ TEST_F(RequestsTest, WatchesTakeNoPlace) {
   for (int i = 0; i < 20; ++i) watches.emplace_back(Get(Services() + "?watch=1"));
   EXPECT_EQ(Get(Services()).code, 200);
   for (int i = 0; i < 20; ++i)
-    EXPECT_EQ(Get(Services() + "/no").code, 404) << "given back each time";
+    EXPECT_EQ(Get(Services() + "/no").code, 404) << "the slot is released each time";
 }
 
 TEST_F(RequestsTest, AWriteThatTakesTooLongIsATimeout) {

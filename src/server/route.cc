@@ -10,7 +10,7 @@
 namespace berth::server {
 namespace {
 
-/// More than any path of ours has.
+/// More segments than any path that is served.
 constexpr size_t kMaxSegments = 16;
 
 std::vector<std::string_view> Segments(std::string_view path) {
@@ -31,7 +31,7 @@ bool IsNamespaceSubresource(std::string_view text) {
   return text == "status" || text == "finalize";
 }
 
-/// What follows group and version. False when it is no path of a resource.
+/// Parses the segments after group and version. Returns false if they do not name a resource.
 bool TakeResource(std::span<const std::string_view> parts, Route& route) {
   size_t at = 0;
   const bool of_a_namespace = parts.size() == 3 && IsNamespaceSubresource(parts[2]);
@@ -42,23 +42,21 @@ bool TakeResource(std::span<const std::string_view> parts, Route& route) {
   route.resource = parts[at];
   if (parts.size() > at + 1) route.name = parts[at + 1];
   if (parts.size() > at + 2) route.subresource = parts[at + 2];
-  return parts.size() <= at + 3 &&
+  const bool with_path = route.subresource == "proxy";  // A path may follow.
+  return (parts.size() <= at + 3 || with_path) &&
          std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty(); });
 }
 
 bool HasSubresource(const api::Kind& kind, std::string_view name) {
-  return (name == "status" && kind.has_status) || (name == "finalize" && kind.has_finalize);
+  return (name == "status" && kind.has_status) || (name == "finalize" && kind.has_finalize) ||
+         (name == "proxy" && kind.has_proxy);
 }
 
-/// Whether the names given go with the kind.
+/// Returns whether the path's subresource, namespace and name are possible for the kind.
 bool Fits(const Route& route, const api::Kind& kind) {
   if (!route.subresource.empty() && !HasSubresource(kind, route.subresource)) return false;
   if (!kind.namespaced) return route.name_space.empty();
   return !route.name_space.empty() || route.name.empty();
-}
-
-bool HasVerb(const api::Kind& kind, std::string_view verb) {
-  return std::find(kind.verbs.begin(), kind.verbs.end(), verb) != kind.verbs.end();
 }
 
 }  // namespace
@@ -70,8 +68,8 @@ registry::Door Route::Door() const {
 
 Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   Route route;
-  // All of it before it is split, as upstream: an escaped slash is a slash, so that no name has
-  // one.
+  // The path is decoded before it is split, as in Kubernetes: an escaped slash separates segments,
+  // so no name contains a slash.
   auto decoded = PercentDecode(escaped, false);
   route.path = decoded ? *std::move(decoded) : std::string(escaped);
   const std::vector<std::string_view> segments = Segments(route.path);
@@ -96,7 +94,7 @@ Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped) {
   });
   if (known && segments.size() == names) return route;
   route.kind = Route::Kind::kUnknownResource;
-  if (!known) return route;
+  if (segments.size() == names) return route;
   if (!TakeResource(std::span(segments).subspan(names), route)) return route;
   const auto served = kinds.Find(route.group, route.version, route.resource);
   if (!served || !Fits(route, served->Kind())) return route;
@@ -109,6 +107,8 @@ std::string VerbOf(const Route& route, std::string_view method, bool watch) {
   const api::Kind& kind = route.served.Kind();
   std::string verb;
   if (!route.subresource.empty()) {
+    if (route.subresource == "proxy" && method == "POST") return "create";
+    if (route.subresource == "proxy" && method == "DELETE") return "delete";
     if (method == "PUT") verb = "update";
     if (route.subresource != "finalize" && method == "GET") verb = "get";
     if (route.subresource != "finalize" && method == "PATCH") verb = "patch";
@@ -126,6 +126,10 @@ std::string VerbOf(const Route& route, std::string_view method, bool watch) {
     if (method == "DELETE") verb = "delete";
   }
   return HasVerb(kind, verb) ? verb : "";
+}
+
+bool HasVerb(const api::Kind& kind, std::string_view verb) {
+  return std::find(kind.verbs.begin(), kind.verbs.end(), verb) != kind.verbs.end();
 }
 
 }  // namespace berth::server

@@ -1,20 +1,20 @@
-// Which resource a path names. Pure.
+// Finds the resource that a path names. Pure.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 
 namespace berth::server {
 
 struct Route {
   enum class Kind : uint8_t {
-    kPlain,            // Not a resource: discovery, health, documents; `path` says which.
-    kResource,         // One that is served.
-    kUnknownResource,  // Inside a group that is served, but nothing there: a Status.
-    kUnknownPath,      // Plain text.
+    kPlain,            // Not a resource but `path`: discovery, health, documents.
+    kResource,         // A resource that is served.
+    kUnknownResource,  // An unknown path in a group that is served. Answered with a Status.
+    kUnknownPath,      // Any other unknown path. Answered with plain text.
   };
 
   Kind kind = Kind::kPlain;
@@ -28,15 +28,18 @@ struct Route {
   registry::Served served = {};
 
   bool IsCollection() const { return name.empty(); }
-  /// A namespaced kind, but no namespace named.
+  /// Returns whether the kind is namespaced but the path names no namespace.
   bool AcrossNamespaces() const { return served.Kind().namespaced && name_space.empty(); }
   registry::Door Door() const;
 };
 
-/// `escaped` as it stands in the request.
+/// Parses a path. `escaped` is the path as the request has it.
 Route ParseRoute(const registry::Kinds& kinds, std::string_view escaped);
 
-/// The Kubernetes verb ("list", "create"); empty: the method is not allowed there.
+/// Returns the Kubernetes verb ("list", "create"), or an empty text if the method is not allowed.
 std::string VerbOf(const Route& route, std::string_view method, bool watch);
+
+/// Returns whether a kind is served with a verb ("list").
+bool HasVerb(const api::Kind& kind, std::string_view verb);
 
 }  // namespace berth::server

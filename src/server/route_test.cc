@@ -24,7 +24,7 @@ TEST(Route, ResourcesAreFound) {
   EXPECT_TRUE(all.IsCollection() && all.AcrossNamespaces());
   EXPECT_EQ(VerbOf(all, "GET", false), "list");
   EXPECT_EQ(VerbOf(all, "GET", true), "watch");
-  EXPECT_EQ(VerbOf(all, "POST", false), "") << "in which namespace?";
+  EXPECT_EQ(VerbOf(all, "POST", false), "") << "the namespace is missing";
   EXPECT_EQ(VerbOf(all, "DELETE", false), "");
 
   const Route leases = Parse("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases");

@@ -12,7 +12,7 @@ using codec::Array;
 using codec::Object;
 using codec::Value;
 
-/// A second for those who are only told to come back.
+/// Seconds for clients that are told to retry without a time.
 constexpr int kDefaultRetryAfter = 1;
 
 void SetUnlessEmpty(Object& object, const char* key, const std::string& text) {

@@ -1,4 +1,4 @@
-// The one place where an Error becomes what the client reads: HTTP code and Status document. Pure.
+// Turns an Error into the Status document that the client reads. No other code does so. Pure.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace berth::server {
 
-/// The Status document of a failure, members in Kubernetes' order.
+/// Returns the Status document of a failure, with its members in Kubernetes' order.
 codec::Value FailureStatus(const base::Error& error);
 
-/// A Status as it is sent; text ends with a newline.
+/// Renders a Status. JSON and YAML end with a newline.
 std::string RenderStatus(const codec::Value& status, Media media, bool pretty);
 
-/// Seconds for the header of that name; 0: none.
+/// Returns the seconds for the header Retry-After, or 0 for no such header.
 int RetryAfter(const base::Error& error);
 
-/// The success Status that a delete is answered with for most kinds.
+/// Returns the success Status with which a delete of most kinds is answered.
 codec::Value DeletedStatus(const base::Details& about);
 
-/// Path known, method not; and a path that is not known inside a group that is.
+/// For a known path with an unknown method.
 base::Error MethodNotAllowedError();
+/// For an unknown path in a group that is served.
 base::Error UnknownResourceError();
 
 }  // namespace berth::server

@@ -10,6 +10,7 @@
 #include "server/list.h"
 #include "server/options.h"
 #include "server/render.h"
+#include "server/response_format.h"
 #include "server/signals.h"
 #include "watch/cursor.h"
 
@@ -17,19 +18,20 @@ namespace berth::server {
 namespace {
 
 constexpr std::chrono::seconds kBookmarkEvery{60};
-/// Before the end of a watch, so that its client can go on where it stood.
+/// How long before the end of a watch the last bookmark is sent, so that the client can continue
+/// from there.
 constexpr std::chrono::seconds kLastBookmark{2};
-/// Without a timeout of the client's a watch ends after this long, and up to as long again, so that
-/// not all of them come back at once.
+/// If the client sets no timeout, a watch ends after this long plus a random time of up to as long
+/// again, so that not all clients reconnect at once.
 constexpr std::chrono::minutes kShortestWatch{30};
 constexpr size_t kEventsAtOnce = 64;
 
 /// How a watch begins and ends.
 struct Plan {
-  Form form;
+  ResponseFormat format;
   Filter filter;
   watch::Scope scope = {};
-  state::SnapshotPtr initial = {};  // Its objects come first, as ADDED; null: none do.
+  state::SnapshotPtr initial = {};  // Its objects are sent first, as ADDED, unless it is null.
   int64_t after = 0;
   bool bookmarks = false;
   bool mark_initial_end = false;
@@ -43,7 +45,7 @@ class WatchSource final : public http::Source {
         running_(std::move(running)),
         plan_(std::move(plan)),
         signal_(parts.signals.For(plan_.scope.key)),
-        cursor_(parts.hub, plan_.scope, plan_.after, [signal = signal_] { signal->Notify(); }),
+        cursor_(parts.hub, plan_.scope, plan_.after, WakerOf(signal_)),
         next_bookmark_(NextBookmark()) {
     if (plan_.initial != nullptr) initial_at_ = plan_.initial->Seek(plan_.scope.key);
   }
@@ -54,7 +56,7 @@ class WatchSource final : public http::Source {
     return pulled;
   }
 
-  http::Signal* signal() override { return signal_.get(); }
+  http::Signal* signal() override { return &signal_->signal; }
   std::optional<base::SteadyTime> wake_at() override {
     return plan_.bookmarks ? std::min(next_bookmark_, plan_.ends) : plan_.ends;
   }
@@ -64,16 +66,17 @@ class WatchSource final : public http::Source {
   http::Pulled Send(http::Pieces& out, size_t room) {
     if (plan_.initial != nullptr && !SendInitial(out, room)) return http::Pulled::kMore;
     while (out.bytes() < room) {
-      auto pull = cursor_.Next(kEventsAtOnce);
-      if (!pull) return Break(out, pull.error());
-      for (const watch::EventPtr& event : pull->events) SendEvent(out, event);
-      if (!pull->caught_up) continue;
-      if (draining_ || clock_.Steady() >= plan_.ends) {
-        SendBookmark(out, pull->progress);
+      const auto reached = cursor_.Read(
+          kEventsAtOnce, [&](const watch::EventPtr& event) { SendEvent(out, *event); });
+      if (!reached) return Break(out, reached.error());
+      if (!reached->caught_up) continue;
+      const base::SteadyTime now = clock_.Steady();
+      if (draining_ || now >= plan_.ends) {
+        SendBookmark(out, reached->progress);
         return http::Pulled::kEnd;
       }
-      if (clock_.Steady() >= next_bookmark_) {
-        SendBookmark(out, pull->progress);
+      if (now >= next_bookmark_) {
+        SendBookmark(out, reached->progress);
         next_bookmark_ = NextBookmark();
       }
       return http::Pulled::kWait;
@@ -88,20 +91,20 @@ class WatchSource final : public http::Source {
     return plan_.ends;
   }
 
-  /// False when there is more of it.
+  /// Sends the next initial events. Returns false if more are left.
   bool SendInitial(http::Pieces& out, size_t room) {
     std::string text;
     for (; initial_at_.Valid() && text.size() < room; initial_at_.Next()) {
       const state::Object& object = *initial_at_.Get();
       if (!plan_.scope.Has(object) || !plan_.filter.Matches(object)) continue;
-      text += RenderEvent(plan_.form, "ADDED", object, object.Revision(),
+      text += RenderEvent(plan_.format, "ADDED", object, object.Revision(),
                           std::exchange(first_, false), clock_.Now());
       ++sent_;
     }
     const bool all = !initial_at_.Valid();
     if (all) {
       if (plan_.mark_initial_end) {
-        text += RenderBookmark(plan_.form, plan_.initial->Revision(), true);
+        text += RenderBookmark(plan_.format, plan_.initial->Revision(), true);
       }
       plan_.initial.reset();
     }
@@ -109,45 +112,45 @@ class WatchSource final : public http::Source {
     return all;
   }
 
-  void SendEvent(http::Pieces& out, const watch::EventPtr& event) {
-    const bool is = event->Object() != nullptr && plan_.filter.Matches(*event->Object());
-    const bool was = event->Previous() != nullptr && plan_.filter.Matches(*event->Previous());
+  void SendEvent(http::Pieces& out, const watch::Event& event) {
+    const bool is = event.Object() != nullptr && plan_.filter.Matches(*event.Object());
+    const bool was = event.Previous() != nullptr && plan_.filter.Matches(*event.Previous());
     if (!is && !was) return;
     ++sent_;
     const std::string_view type = is ? (was ? "MODIFIED" : "ADDED") : "DELETED";
-    // What stops matching is shown as it last matched, with the revision of the change.
-    const state::Object& object = is ? *event->Object() : *event->Previous();
+    // An object that stops matching is sent as it last matched, with the revision of the change.
+    const state::Object& object = is ? *event.Object() : *event.Previous();
     const bool first = std::exchange(first_, false);
-    // The columns of a Table come once; ages differ by the second.
-    if (plan_.form.transform == Transform::kTable) {
-      out.Add(RenderEvent(plan_.form, type, object, event->Revision(), first, clock_.Now()));
+    // Tables are not shared: only the first event has columns, and ages change every second.
+    if (plan_.format.transform == Transform::kTable) {
+      out.Add(RenderEvent(plan_.format, type, object, event.Revision(), first, clock_.Now()));
       return;
     }
-    const uint32_t view = plan_.form.Id() << 2 | (is ? (was ? 1U : 0U) : 2U);
-    out.Add(event->Frame(view, [&] {
-      return RenderEvent(plan_.form, type, object, event->Revision(), first, clock_.Now());
+    const uint32_t view = plan_.format.Id() << 2 | (is ? (was ? 1U : 0U) : 2U);
+    out.Add(event.Frame(view, [&] {
+      return RenderEvent(plan_.format, type, object, event.Revision(), first, clock_.Now());
     }));
   }
 
   void SendBookmark(http::Pieces& out, int64_t revision) {
-    if (plan_.bookmarks && revision > 0) out.Add(RenderBookmark(plan_.form, revision, false));
+    if (plan_.bookmarks && revision > 0) out.Add(RenderBookmark(plan_.format, revision, false));
   }
 
-  /// The last event of a watch that cannot go on.
+  /// Sends the last event of a watch that cannot continue.
   http::Pulled Break(http::Pieces& out, const base::Error& error) {
     if (error.reason == base::Reason::kExpired) running_->CountExpired();
-    out.Add(RenderErrorEvent(plan_.form, error));
+    out.Add(RenderErrorEvent(plan_.format, error));
     return http::Pulled::kEnd;
   }
 
   const base::Clock& clock_;
   const std::unique_ptr<RunningWatch> running_;
   Plan plan_;
-  const std::shared_ptr<http::Signal> signal_;
+  const std::shared_ptr<ScopeSignal> signal_;
   watch::Cursor cursor_;
-  state::Cursor initial_at_;
+  state::SnapshotIterator initial_at_;
   base::SteadyTime next_bookmark_;
-  size_t sent_ = 0;  // Events that are not counted yet.
+  size_t sent_ = 0;  // Sent events that are not counted yet.
   bool first_ = true;
   bool draining_ = false;
 };
@@ -170,12 +173,12 @@ watch::Scope ScopeOf(const Parts& parts, const Route& route, const Filter& filte
 }
 
 void Begin(const Parts& parts, const CallPtr& call, Plan plan) {
-  const std::string_view type = WatchContentType(plan.form);
+  const std::string_view type = WatchContentType(plan.format);
   call->Stream(200, type,
                std::make_unique<WatchSource>(parts, call->BeginWatch(), std::move(plan)));
 }
 
-/// A pseudo-random part of a span, so that watches do not all end at once.
+/// Returns a pseudo-random part of a span, so that watches do not all end at once.
 std::chrono::nanoseconds Spread(std::chrono::nanoseconds span, const void* seed) {
   const auto bits = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(seed)) * 0x9E3779B97F4A7C15U;
   return span * static_cast<int64_t>(bits >> 54) / 1024;
@@ -194,10 +197,10 @@ void HandleWatch(const Parts& parts, const CallPtr& call) {
                                   "application/json;stream=watch, "
                                   "application/vnd.kubernetes.protobuf;stream=watch"});
   }
-  auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
-  form->pretty = false;
-  Plan plan{.form = *form, .filter = *std::move(filter)};
+  auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
+  format->pretty = false;
+  Plan plan{.format = *format, .filter = *std::move(filter)};
   plan.scope = ScopeOf(parts, call->route, plan.filter);
   plan.bookmarks = options->bookmarks;
   const std::chrono::nanoseconds length = options->timeout

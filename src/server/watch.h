@@ -1,5 +1,5 @@
-// GET of a collection with watch=true: initial events if asked for, then every change as it comes,
-// bookmarks, and a clean end.
+// Serves GET of a collection with watch=true: initial events if the client asked for them, then
+// every change as it happens, bookmarks, and a clean end.
 #pragma once
 
 #include "server/call.h"

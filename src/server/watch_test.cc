@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -70,7 +70,7 @@ TEST_F(WatchTest, ARevisionOfTheFutureIsWaitedFor) {
 TEST_F(WatchTest, TooOldARevisionIsAnErrorEventAndTheEnd) {
   PutService("a");
   PutService("b");
-  Restart({});  // Nothing of it is in memory any more.
+  Restart({});  // The events are no longer in memory.
   store_.LoseHistory();
   PumpAll();
   Stream watch = Watch("resourceVersion=1&allowWatchBookmarks=true");

@@ -1,7 +1,8 @@
-// A few threads for work that would hold up an io thread: lists that look into many objects, reads
-// of the past, patches. What waits is bounded, here or by who brings it.
+// A few threads for work that would block an io thread or the follower: lists that filter many
+// objects, long lists in protobuf, large patches, writes that waited for another write, metrics.
+// The queue is bounded here, or by the caller.
 //
-// Threads: any. Stop and the destructor finish what is being done and drop what waits.
+// Threads: any. Stop and the destructor finish the work that has begun and drop the queue.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,20 @@ class Workers {
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  /// False when too much waits: then `work` is not kept.
+  /// Queues `work`. Returns false, and does not keep `work`, if the queue is full or after Stop.
   bool Run(std::function<void()> work) EXCLUDES(mutex_);
 
-  /// However much waits: for work that is cheap to keep and of which there is never too much. False
-  /// after Stop.
+  /// Queues `work` even if the queue is full, for work that is cheap to keep and that the caller
+  /// bounds. Returns false after Stop.
   bool RunInAnyCase(std::function<void()> work) EXCLUDES(mutex_);
 
-  /// From one thread, which is none of the workers'.
+  /// To be called from one thread, which is not a worker.
   void Stop() EXCLUDES(mutex_);
 
  private:
   struct Work {
     std::function<void()> run;
-    bool counts = false;  // Towards max_waiting.
+    bool counts = false;  // Whether it counts towards max_waiting.
   };
 
   void Loop() EXCLUDES(mutex_);

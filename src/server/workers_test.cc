@@ -20,7 +20,7 @@ TEST(Workers, WhatWaitsIsBoundedUnlessItIsTakenInAnyCase) {
   }));
   begun.get_future().wait();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(workers.RunInAnyCase([&] { ++done; }));
-  EXPECT_TRUE(workers.Run([&] { ++done; })) << "those do not count";
+  EXPECT_TRUE(workers.Run([&] { ++done; })) << "the others do not count";
   EXPECT_TRUE(workers.Run([&] { ++done; }));
   EXPECT_FALSE(workers.Run([&] { ++done; }));
   EXPECT_TRUE(workers.RunInAnyCase([&] { last.set_value(); }));

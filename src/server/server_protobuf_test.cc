@@ -1,4 +1,4 @@
-// Answers in protobuf: they say what the JSON answers say, and the bytes are those Go clients read.
+// Answers in protobuf: they have the content of the JSON answers, encoded as Go clients expect.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_F(ProtobufTest, AProtobufBodyAndAProtobufAnswer) {
   const Reply put =
       Call("PUT /api/v1/namespaces/a", made, {.accept = kProtobuf, .content_type = kProtobuf});
   EXPECT_EQ(put.code, 200);
-  EXPECT_EQ(put.body, made) << "what was read can be written back, and changes nothing";
+  EXPECT_EQ(put.body, made) << "writing back what was read changes nothing";
 }
 
 // metadata = 1 (selfLink, resourceVersion, continue), status = 2, message = 3, reason = 4,
@@ -137,7 +137,7 @@ TEST_F(ProtobufTest, AFailureIsNoTableAndNoMetadata) {
   const Reply nothing = Get(Services() + "/a", {.accept = partial});
   EXPECT_EQ(nothing.code, 404);
   EXPECT_EQ(nothing.Header("content-type"), "application/json");
-  EXPECT_THAT(nothing.body, StartsWith("{\n  \"kind\": \"Status\"")) << "none that it takes";
+  EXPECT_THAT(nothing.body, StartsWith("{\n  \"kind\": \"Status\"")) << "no acceptable type";
 }
 
 TEST_F(ProtobufTest, ADeletesStatus) {
@@ -191,7 +191,7 @@ TEST_F(ProtobufTest, BareMetadata) {
     EXPECT_EQ(list[old ? 0 : 1].content, one);
   }
   const Reply wrong = Get(Services(), {.accept = As("PartialObjectMetadata")});
-  EXPECT_EQ(wrong.code, 406) << "a list is no object";
+  EXPECT_EQ(wrong.code, 406) << "a list is not an object";
 }
 
 TEST_F(ProtobufTest, TablesAreForTheNextClause) {
@@ -241,7 +241,7 @@ TEST_F(ProtobufTest, ALongListComesInPieces) {
   }
   const uint32_t stream = Send("GET " + Services(), {}, {.accept = kProtobuf});
   Reply reply = Answer(stream);
-  while (reply.code == 0) {  // A worker is at it.
+  while (reply.code == 0) {  // A worker renders it.
     std::this_thread::yield();
     reply = Answer(stream);
   }

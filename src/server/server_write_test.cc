@@ -1,4 +1,4 @@
-#include "server/write.h"
+#include "server/server_write.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "codec/protobuf.h"
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -46,7 +46,7 @@ TEST_F(WriteTest, CreateUpdateAndDeleteAnswerWithTheObject) {
   EXPECT_EQ(gone.code, 200);
   EXPECT_EQ(gone.Text("kind"), "Service");
   EXPECT_EQ(gone.Version(), After(put.Version(), 1)) << "the revision of the deletion";
-  EXPECT_EQ(Now(), After(put.Version(), 2)) << "and then its address is free";
+  EXPECT_EQ(Now(), After(put.Version(), 2)) << "and then its address is released";
   const Reply missing = Get(Services() + "/a");
   EXPECT_EQ(missing.code, 404);
   EXPECT_EQ(missing.body, R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)"
@@ -58,7 +58,7 @@ TEST_F(WriteTest, CreateUpdateAndDeleteAnswerWithTheObject) {
 TEST_F(WriteTest, PutOfWhatIsNotThereIsACreate) {
   EXPECT_EQ(Put(Services() + "/a", ServiceBody("a")).code, 201);
   EXPECT_EQ(Put(Services() + "/a/status", ServiceBody("a")).code, 200);
-  EXPECT_EQ(Put(Services() + "/b/status", ServiceBody("b")).code, 201) << "as upstream";
+  EXPECT_EQ(Put(Services() + "/b/status", ServiceBody("b")).code, 201) << "as in Kubernetes";
   EXPECT_EQ(Put(Services("none") + "/b/status", ServiceBody("b")).Message(),
             "namespaces \"none\" not found");
   EXPECT_EQ(Put("/api/v1/namespaces/x", "{'metadata':{'name':'x'}}").code, 404);
@@ -75,7 +75,7 @@ TEST_F(WriteTest, DeleteOfOtherKindsAnswersWithAStatus) {
                 std::string(codec::StringAt(made.Json(), "metadata", "uid")) + "\"}}\n");
   Post(leases, "{'metadata':{'name':'l'}}");
   EXPECT_EQ(Delete(leases + "/l", {}, {.accept = kPartial}).Text("kind"), "Status")
-      << "which has no metadata of its own";
+      << "a Status has no metadata to show";
   EXPECT_EQ(Delete("/api/v1/namespaces/shop").Text("kind"), "Namespace");
 }
 
@@ -182,7 +182,7 @@ TEST_F(WriteTest, OfManyWarningsTheLastIsTheOneThatReachesTheLimit) {
     }
     return total;
   };
-  // Of two bytes each: it is characters that count.
+  // The characters have two bytes each: the limit counts characters.
   std::string letters;
   for (int i = 0; i < 40; ++i) letters += "\u00e9";
   std::string fields;
@@ -247,7 +247,8 @@ TEST_F(WriteTest, AnswersInEveryForm) {
   EXPECT_THAT(Get(Services() + "/a?pretty=true").body, StartsWith("{\n  \"kind\": \"Service\",\n"));
   EXPECT_THAT(Get(Services() + "/a", {.agent = "curl/8.1"}).body, StartsWith("{\n  \"kind\""));
   EXPECT_EQ(Get(Services() + "/a", {.accept = "text/html"}).code, 406);
-  EXPECT_EQ(Get(Services(), {.accept = kPartial}).code, 406) << "of a list it is another";
+  EXPECT_EQ(Get(Services(), {.accept = kPartial}).code, 406)
+      << "a list needs PartialObjectMetadataList";
   EXPECT_EQ(Get(Services() + "/a", {.accept = kPartialList}).code, 406);
   EXPECT_THAT(Get("/apis/coordination.k8s.io/v1/leases", {.accept = kPartial}).body,
               HasSubstr("(*coordination.LeaseList)"));
@@ -308,7 +309,7 @@ TEST_F(WriteTest, DeleteOptionsFromBodyOrQuery) {
     const char* query;
     const char* body;
     int code;
-    const char* what;  // In the answer.
+    const char* what;  // A part of the answer.
   } cases[] = {
       {"", "{}", 200, "\"Service\""},
       {"", "{'kind':'DeleteOptions','apiVersion':'v1','gracePeriodSeconds':0}", 200, "\"Service\""},
@@ -356,7 +357,7 @@ TEST_F(WriteTest, WhoAsksInTheOldWayToWaitIsToldThatItTakesLonger) {
   const Reply last = Put(Services() + "/a", ServiceBody("a", "'last':'word'"));
   EXPECT_EQ(last.code, 200);
   EXPECT_THAT(last.body, HasSubstr("\"labels\":{\"last\":\"word\"}"));
-  EXPECT_EQ(last.Version(), before) << "not that of the deletion";
+  EXPECT_EQ(last.Version(), before) << "not the revision of the deletion";
   EXPECT_EQ(Get(Services() + "/a").code, 404);
 }
 

@@ -1,4 +1,5 @@
-// Helpers for tests and fuzz targets only: a protocol without a socket, at a time of one's own.
+// Helpers for tests and fuzz targets only: a protocol without a socket, and with a clock that the
+// test sets.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 namespace berth::http {
 
-/// The surroundings of a protocol and the connection it believes to be part of. `Http1` or `Http2`
-/// is made by the test: `Http1 http(stage.env, stage, stage.peer)`.
+/// Stands in for the io thread and the connection of a protocol. The test makes an `Http1` or
+/// `Http2` on it: `Http1 http(stage.env, stage, stage.peer)`.
 class ProtocolStage final : public ProtocolHost, public MailboxOwner {
  public:
   explicit ProtocolStage(Limits with = {})
@@ -47,7 +48,7 @@ class ProtocolStage final : public ProtocolHost, public MailboxOwner {
   void OnFinish(StreamKey, Response) override {}
   void OnStream(StreamKey, Response, std::unique_ptr<Source>) override {}
 
-  /// All that there is to write, in small portions.
+  /// Returns all output, which it takes in small portions.
   static std::string Drain(Protocol& protocol, size_t room = 4096) {
     std::string out;
     for (;;) {
@@ -57,7 +58,7 @@ class ProtocolStage final : public ProtocolHost, public MailboxOwner {
     }
   }
 
-  /// Time passes, and the protocol is told.
+  /// Advances the clock and notifies the protocol.
   void Pass(Protocol& protocol, std::chrono::nanoseconds by) {
     clock.Advance(by);
     protocol.OnDeadline(clock.Steady());
@@ -83,17 +84,17 @@ class ProtocolStage final : public ProtocolHost, public MailboxOwner {
                   .date = date,
                   .mailbox = std::make_shared<Mailbox>(*this, [] {})};
   std::shared_ptr<const Peer> peer = std::make_shared<const Peer>();
-  std::function<void(uint32_t, Request)> handler;  // Instead of `asked`.
+  std::function<void(uint32_t, Request)> handler;  // If set, called instead of filling `asked`.
   std::vector<Asked> asked;
   std::vector<int> errors;
   int outputs = 0;
 };
 
-/// A source told what to say by the test.
+/// A source whose output the test sets.
 class ScriptSource final : public Source {
  public:
   struct Script {
-    std::string text;  // Said once.
+    std::string text;  // Sent once.
     Pulled then = Pulled::kWait;
     bool drained = false;
     bool gone = false;

@@ -1,4 +1,4 @@
-#include "server/write.h"
+#include "server/server_write.h"
 
 #include <memory>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "server/list.h"
 #include "server/options.h"
 #include "server/render.h"
+#include "server/response_format.h"
 #include "server/status_body.h"
 
 namespace berth::server {
@@ -23,37 +24,37 @@ registry::CommonOptions Deletion(const Call& call, const DeleteRequest& request)
   return {.dry_run = request.dry_run, .deadline = call.Deadline(kWriteTimeout)};
 }
 
-/// As the view calls it.
+/// Returns the object's name in the view.
 std::string NameOf(const registry::Served& served, const state::Object& object) {
   return served.ShownName(object.Name()).value_or(std::string(object.Name()));
 }
 
-/// The Status that says what was deleted.
-std::string RenderDeleted(const Form& form, const state::Object& object) {
-  const auto value = registry::Registry::Decode(*form.served.row, object);
-  const api::Kind& kind = form.served.Kind();
+/// Renders the Status that names the deleted object.
+std::string RenderDeleted(const ResponseFormat& format, const state::Object& object) {
+  const auto value = registry::Registry::Decode(*format.served.row, object);
+  const api::Kind& kind = format.served.Kind();
   return RenderDocument(
-      form, DeletedStatus({.name = NameOf(form.served, object),
-                           .group = std::string(kind.group),
-                           .kind = std::string(kind.plural),
-                           .uid = value ? std::string(codec::StringAt(*value, "metadata", "uid"))
-                                        : std::string()}));
+      format, DeletedStatus({.name = NameOf(format.served, object),
+                             .group = std::string(kind.group),
+                             .kind = std::string(kind.plural),
+                             .uid = value ? std::string(codec::StringAt(*value, "metadata", "uid"))
+                                          : std::string()}));
 }
 
-/// Deletes many objects, some at once, and answers with what they were. The first error ends it;
-/// one that is gone by now is as good as deleted.
+/// Deletes many objects, kAtOnce at a time, and answers with the list of them. It stops at the
+/// first error. An object that no longer exists counts as deleted.
 class Removal : public std::enable_shared_from_this<Removal> {
  public:
-  Removal(const Parts& parts, CallPtr call, const Form& form, DeleteRequest request,
+  Removal(const Parts& parts, CallPtr call, const ResponseFormat& format, DeleteRequest request,
           Collection collection)
       : parts_(parts),
         call_(std::move(call)),
-        form_(form),
+        format_(format),
         request_(std::move(request)),
         collection_(std::move(collection)) {}
 
-  /// Begins with as many as may be under way. A delete that is answered at once comes here again
-  /// inside this call, and leaves the next one to it.
+  /// Starts deletes until kAtOnce are running. A delete may be answered inside this call and call
+  /// Continue again; that inner call returns at once, and this loop starts the next delete.
   void Continue() EXCLUDES(mutex_) {
     base::MutexLock lock(mutex_);
     if (std::exchange(beginning_, true)) return;
@@ -91,7 +92,7 @@ class Removal : public std::enable_shared_from_this<Removal> {
     Continue();
   }
 
-  /// Once, when nothing is under way any more and nothing will be.
+  /// Answers, once all deletes have ended and none will start.
   void Answer() EXCLUDES(mutex_) {
     std::optional<base::Error> error;
     {
@@ -99,13 +100,13 @@ class Removal : public std::enable_shared_from_this<Removal> {
       error = error_;
     }
     if (error) return call_->Fail(*error);
-    call_->Answer(200, ContentType(form_),
-                  RenderList(form_, collection_.meta, collection_.objects, parts_.clock.Now()));
+    call_->Answer(200, ContentType(format_),
+                  RenderList(format_, collection_.meta, collection_.objects, parts_.clock.Now()));
   }
 
   const Parts parts_;
   const CallPtr call_;
-  const Form form_;
+  const ResponseFormat format_;
   const DeleteRequest request_;
   const Collection collection_;
 
@@ -122,7 +123,7 @@ registry::Target TargetOf(const Route& route) {
   return {.served = route.served, .name_space = route.name_space, .name = route.name};
 }
 
-/// Who does not say is called after the program.
+/// A client that names no field manager is named after its program.
 registry::CommonOptions Common(const Call& call, const WriteOptions& options) {
   return {.dry_run = options.dry_run,
           .deadline = call.Deadline(kWriteTimeout),
@@ -131,23 +132,23 @@ registry::CommonOptions Common(const Call& call, const WriteOptions& options) {
                          : options.field_manager};
 }
 
-registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const Form& form) {
+registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const ResponseFormat& format) {
   const bool removes = call->request.method == "DELETE";
-  return [parts, call, form, removes](base::Result<registry::Outcome> outcome) {
+  return [parts, call, format, removes](base::Result<registry::Outcome> outcome) {
     if (!outcome) return call->Fail(outcome.error());
     for (std::string& text : outcome->warnings) call->warnings.push_back(std::move(text));
     const Written& written = outcome->written;
     const int code = written.kind == Written::Kind::kCreated ? 201 : 200;
     const bool gone = removes && written.kind == Written::Kind::kDeleted;
     const int64_t revision = gone ? written.revision : written.object->Revision();
-    call->Answer(code, ContentType(form),
-                 RenderObject(form, *written.object, revision, parts.clock.Now()));
+    call->Answer(code, ContentType(format),
+                 RenderObject(format, *written.object, revision, parts.clock.Now()));
   };
 }
 
 void HandleCreate(const Parts& parts, const CallPtr& call) {
-  const auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
+  const auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
   const auto options = ParseWriteOptions(call->query, "CreateOptions");
   if (!options) return call->Fail(options.error());
   auto object = ReadObject(*call, options->validation);
@@ -156,12 +157,12 @@ void HandleCreate(const Parts& parts, const CallPtr& call) {
   auto stored = ToStoredForm(call->route.served, *std::move(object));
   if (!stored) return call->Fail(stored.error());
   parts.registry.Create(TargetOf(call->route), *std::move(stored), Common(*call, *options),
-                        AnswerObject(parts, call, *form));
+                        AnswerObject(parts, call, *format));
 }
 
 void HandleUpdate(const Parts& parts, const CallPtr& call) {
-  const auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
+  const auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
   const auto options = ParseWriteOptions(call->query, "UpdateOptions");
   if (!options) return call->Fail(options.error());
   auto object = ReadObject(*call, options->validation);
@@ -175,33 +176,34 @@ void HandleUpdate(const Parts& parts, const CallPtr& call) {
       [next = *std::move(stored)](const codec::Value*) -> base::Result<registry::Next> {
         return registry::Next{.object = next};
       },
-      Common(*call, *options), AnswerObject(parts, call, *form));
+      Common(*call, *options), AnswerObject(parts, call, *format));
 }
 
 void HandleDelete(const Parts& parts, const CallPtr& call) {
-  const auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
+  const auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
   auto request = ReadDeleteOptions(*call);
   if (!request) return call->Fail(request.error());
   const bool object_back = call->route.served.row->strategy.delete_returns_object;
-  registry::Done done = AnswerObject(parts, call, *form);
+  registry::Done done = AnswerObject(parts, call, *format);
   if (!object_back) {
-    done = [call, form = *form, shown = std::move(done)](base::Result<registry::Outcome> outcome) {
+    done = [call, format = *format,
+            shown = std::move(done)](base::Result<registry::Outcome> outcome) {
       if (!outcome || outcome->written.kind != Written::Kind::kDeleted) {
         return shown(std::move(outcome));
       }
-      call->Answer(200, ContentType(form), RenderDeleted(form, *outcome->written.object));
+      call->Answer(200, ContentType(format), RenderDeleted(format, *outcome->written.object));
     };
   }
   if (request->waits) {
-    done = [parts, call, form = *form,
+    done = [parts, call, format = *format,
             shown = std::move(done)](base::Result<registry::Outcome> outcome) {
       if (!outcome || outcome->written.kind == Written::Kind::kDeleted) {
         return shown(std::move(outcome));
       }
       const state::Object& object = *outcome->written.object;
-      call->Answer(202, ContentType(form),
-                   RenderObject(form, object, object.Revision(), parts.clock.Now()));
+      call->Answer(202, ContentType(format),
+                   RenderObject(format, object, object.Revision(), parts.clock.Now()));
     };
   }
   parts.registry.Delete(TargetOf(call->route), std::move(request->options),
@@ -209,15 +211,15 @@ void HandleDelete(const Parts& parts, const CallPtr& call) {
 }
 
 void HandleDeleteCollection(const Parts& parts, const CallPtr& call) {
-  const auto form = FormOf(*call, true);
-  if (!form) return call->Fail(form.error());
+  const auto format = ResponseFormatOf(parts.registry, *call, true);
+  if (!format) return call->Fail(format.error());
   const auto request = ReadDeleteOptions(*call);
   if (!request) return call->Fail(request.error());
   CollectObjects(
       parts, call,
-      [parts, call, form = *form, request = *request](base::Result<Collection> collection) {
+      [parts, call, format = *format, request = *request](base::Result<Collection> collection) {
         if (!collection) return call->Fail(collection.error());
-        std::make_shared<Removal>(parts, call, form, request, *std::move(collection))->Continue();
+        std::make_shared<Removal>(parts, call, format, request, *std::move(collection))->Continue();
       });
 }
 

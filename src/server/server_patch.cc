@@ -1,4 +1,4 @@
-#include "server/patch.h"
+#include "server/server_patch.h"
 
 #include <string_view>
 #include <utility>
@@ -9,7 +9,8 @@
 #include "server/body.h"
 #include "server/list.h"
 #include "server/options.h"
-#include "server/write.h"
+#include "server/response_format.h"
+#include "server/server_write.h"
 
 namespace berth::server {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 using codec::Value;
 using registry::Next;
 
-/// Larger patches are for a worker, as are those of operations, which can ask for much in few
-/// words.
+/// Larger patches are left to a worker. So are JSON patches, because a short one can cause much
+/// work.
 constexpr size_t kQuickPatch = size_t{64} << 10;
 
 constexpr std::string_view kApplyType = "application/apply-patch+yaml";
@@ -37,7 +38,7 @@ std::optional<merge::PatchKind> PatchKindOf(std::string_view type) {
   return std::nullopt;
 }
 
-/// The object as the request's view shows it, and back.
+/// Converts a stored object to the request's view, and back.
 Value Shown(const registry::Served& served, const Value& stored) {
   return served.IsStoredForm() ? stored : served.view->from_stored(stored);
 }
@@ -57,8 +58,9 @@ base::Result<Next> Stored(const Route& route, Next next) {
   return next;
 }
 
-/// Whether the patch can be read is told after whether there is anything to patch. It is read anew
-/// whenever it is its turn: what waits is the text, which is a small part of what becomes of it.
+/// Returns a function that applies the patch. The patch is parsed only then, because an object that
+/// does not exist is reported before a patch that cannot be parsed. It is parsed anew at each
+/// attempt: the text that waits is much smaller than the parsed patch.
 registry::NextState Patching(const CallPtr& call, merge::PatchKind kind,
                              FieldValidation validation) {
   return [call, kind, validation](const Value* current) -> base::Result<Next> {
@@ -77,7 +79,7 @@ registry::NextState Applying(const Parts& parts, const CallPtr& call, const Writ
     auto config = merge::ReadApplyConfig(call->request.body, options.validation);
     if (!config) return tl::unexpected(config.error());
     const registry::Served& served = call->route.served;
-    // Nobody can own what nobody is shown.
+    // A manager must not own fields that no client sees.
     if (const auto hide = served.row->strategy.hide) hide(config->document);
     const merge::FieldWrite write{.kind = served.Kind(),
                                   .subresource = registry::SubresourceOf(call->route.Door()),
@@ -106,21 +108,22 @@ std::optional<base::Error> CheckPatchType(const Call& call) {
 }
 
 void HandlePatch(const Parts& parts, const CallPtr& call) {
-  const auto form = FormOf(*call, false);
-  if (!form) return call->Fail(form.error());
+  const auto format = ResponseFormatOf(parts.registry, *call, false);
+  if (!format) return call->Fail(format.error());
   const auto kind = PatchKindOf(TypeOf(*call));
   const auto options = ParsePatchOptions(call->query, !kind);
   if (!options) return call->Fail(options.error());
-  const auto update = [parts, call, form = *form, kind, options = *options] {
+  const auto update = [parts, call, format = *format, kind, options = *options] {
     parts.registry.Update(
         TargetOf(call->route),
         {.door = call->route.Door(), .way = kind ? registry::Way::kPatch : registry::Way::kApply},
         kind ? Patching(call, *kind, options.validation) : Applying(parts, call, options),
-        Common(*call, options), AnswerObject(parts, call, form));
+        Common(*call, options), AnswerObject(parts, call, format));
   };
   const bool quick = kind != merge::PatchKind::kJson && call->request.body.size() <= kQuickPatch;
   if (quick) return update();
-  // Only as many wait as there may be writes at once, and each was read already.
+  // The queue needs no bound: the number of writes at once is limited, and each body is in memory
+  // already.
   if (!parts.workers.RunInAnyCase(update)) call->Fail(base::ShuttingDown());
 }
 

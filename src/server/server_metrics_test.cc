@@ -1,11 +1,11 @@
-// /metrics: what is counted of requests and watches, and under which labels.
+// /metrics: the counts of requests and watches, and their labels.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -19,7 +19,7 @@ class MetricsTest : public ServerTest {
  protected:
   std::string Scrape() { return Get("/metrics").body; }
 
-  /// The value of a series, with ' for "; -1: there is none.
+  /// Returns the value of a series, written with ' for ". Returns -1 if there is no such series.
   double Value(const std::string& series) {
     const std::string text = Scrape();
     const std::string line = "\n" + Quoted(series) + " ";
@@ -27,7 +27,7 @@ class MetricsTest : public ServerTest {
     return at == std::string::npos ? -1 : std::stod(text.substr(at + line.size()));
   }
 
-  /// Of apiserver_request_total.
+  /// Returns a value of apiserver_request_total.
   double Requests(const std::string& code, const std::string& of, const std::string& scope,
                   const std::string& verb, const std::string& dry_run = "",
                   const std::string& subresource = "") {
@@ -47,7 +47,7 @@ class MetricsTest : public ServerTest {
     return Value(name + "{group='coordination.k8s.io',version='v1',resource='leases'}");
   }
 
-  /// Made, or given these labels; its resourceVersion.
+  /// Creates a lease or sets its labels. Returns its resourceVersion.
   std::string PutLease(const std::string& name, const std::string& labels = "null") {
     const std::string body = "{'metadata':{'name':'" + name + "','labels':" + labels + "}}";
     const Reply made = Post(kLeases, body);
@@ -169,7 +169,7 @@ TEST_F(MetricsTest, AWatchRunsUntilItEndsAndIsCountedThen) {
 TEST_F(MetricsTest, AWatchThatComesTooLateIsCounted) {
   const std::string old = PutLease("a");
   PutLease("b");
-  Restart({});  // Nothing of it is in memory any more.
+  Restart({});  // A new server has no events in memory.
   store_.LoseHistory();
   PumpAll();
   Stream watch(Get(std::string(kLeases) + "?watch=1&resourceVersion=" + old));

@@ -1,5 +1,5 @@
-// A client's end of a connection for tests: blocking, plain or TLS, one byte stream with no idea of
-// HTTP. Also a server fixture with certificates of its own.
+// The client's end of a connection for tests: a blocking stream of bytes, plain or TLS, that knows
+// nothing of HTTP. Also a server fixture with test certificates.
 #pragma once
 
 #include <arpa/inet.h>
@@ -22,14 +22,14 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "http/certificates.h"
-#include "http/h2_peer.h"
 #include "http/listener.h"
 #include "http/openssl.h"
 #include "http/server.h"
+#include "http/testing/h2_peer.h"
 
 namespace berth::http {
 
-/// One authority for all tests of the program: making keys takes time.
+/// One authority for all tests of the program, since making keys takes time.
 struct TestAuthority {
   static const TestAuthority& Get() {
     static const TestAuthority authority;
@@ -66,7 +66,8 @@ class SocketPeer {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     connected_ =
         ::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-    const int on = 1;  // Or the first request waits for the other side to acknowledge a handshake.
+    // Otherwise the first request waits until the server has acknowledged the handshake.
+    const int on = 1;
     ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
     SetTimeout(std::chrono::seconds(10));
     if (tls && connected_) connected_ = StartTls(*tls);
@@ -86,7 +87,7 @@ class SocketPeer {
     return true;
   }
 
-  /// Some bytes; nothing at the end, or when nothing comes for ten seconds.
+  /// Returns some bytes, or "" at the end and after ten seconds without any.
   std::string Receive() {
     std::array<char, 65536> buffer;  // NOLINT: no need to fill it first.
     const ssize_t got = ssl_ ? SSL_read(ssl_.get(), buffer.data(), buffer.size())
@@ -112,7 +113,8 @@ class SocketPeer {
     return ReceiveUntil(end);
   }
 
-  /// Exchanges bytes for an HTTP/2 client until `done`; false when the connection ended before.
+  /// Exchanges bytes for an HTTP/2 client until `done`. Returns false if the connection ends
+  /// before.
   bool Talk(H2Peer& peer, const std::function<bool()>& done) {
     for (;;) {
       if (const std::string out = peer.Take(); !out.empty() && !Send(out)) return done();
@@ -155,7 +157,7 @@ class SocketPeer {
   bool connected_ = false;
 };
 
-/// A running server. The handler answers "METHOD path body" unless the test says otherwise.
+/// A running server. The handler answers "METHOD path body" unless the test sets another one.
 class TestServer {
  public:
   explicit TestServer(bool tls = false, Limits limits = {}, Handler handler = Echo) {
@@ -176,7 +178,8 @@ class TestServer {
   SocketPeer Http1() const { return SocketPeer(port(), SocketPeer::Tls{}); }
   SocketPeer Http2() const { return SocketPeer(port(), SocketPeer::Tls{.http2 = true}); }
 
-  /// Waits for something the server's threads do on their own; false if it never happens.
+  /// Waits until a condition holds that the server's threads bring about. Returns false if it never
+  /// does.
   static bool Eventually(const std::function<bool()>& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
     while (!holds()) {
@@ -192,7 +195,7 @@ class TestServer {
   base::Result<void> started;
 };
 
-/// Tests with a thousand connections need both ends of them.
+/// Raises the limit of open files, for tests that hold both ends of a thousand connections.
 inline void AllowManyFiles() {
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);

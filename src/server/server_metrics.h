@@ -1,4 +1,4 @@
-// GET /metrics: what the server counts, for Prometheus.
+// GET /metrics: all metrics of the server, for Prometheus.
 #pragma once
 
 #include "server/call.h"

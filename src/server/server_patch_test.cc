@@ -1,9 +1,9 @@
-#include "server/patch.h"
+#include "server/server_patch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "server/testing.h"
+#include "server/testing/server_kit.h"
 
 namespace berth::server::testing {
 namespace {
@@ -34,7 +34,7 @@ class PatchTest : public ServerTest {
   static std::string Label(const Reply& reply, const char* name) {
     return std::string(codec::StringAt(reply.Json(), "metadata", "labels", name));
   }
-  /// "Update kubectl @v1", with its subresource if it has one.
+  /// Returns texts such as "Update kubectl @v1", followed by the subresource if there is one.
   static std::vector<std::string> Managers(const Reply& reply) {
     std::vector<std::string> managers;
     const codec::Value object = reply.Json();
@@ -99,7 +99,7 @@ TEST_F(PatchTest, ThatThereIsNothingToPatchComesFirst) {
   EXPECT_EQ(Patch("/api/v1/namespaces/none/services/x", kJsonPatch, "[]").code, 404);
   PutService("a");
   EXPECT_EQ(Patch(Services() + "/a", kMergePatch, "this is no JSON").code, 400);
-  EXPECT_EQ(Get(Services() + "/x").code, 404) << "a patch makes nothing";
+  EXPECT_EQ(Get(Services() + "/x").code, 404) << "a patch does not create";
 }
 
 TEST_F(PatchTest, NamesAndVersionsMustFit) {
@@ -180,7 +180,7 @@ TEST_F(PatchTest, TheStatusHasADoorOfItsOwn) {
                   "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'b'}}")
                 .code,
             404)
-      << "no namespace is made through it";
+      << "it does not create a namespace";
 }
 
 TEST_F(PatchTest, ApplyMakesAndOwns) {
@@ -191,12 +191,13 @@ TEST_F(PatchTest, ApplyMakesAndOwns) {
   EXPECT_EQ(more.code, 200);
   EXPECT_THAT(Managers(more), ElementsAre("Apply me @v1", "Apply you @v1"));
   const Reply less = Apply("a", "you", "");
-  EXPECT_THAT(less.body, Not(HasSubstr("\"selector\""))) << "what it no longer wants goes";
+  EXPECT_THAT(less.body, Not(HasSubstr("\"selector\"")))
+      << "fields that are no longer applied are removed";
   EXPECT_EQ(Patch("/api/v1/namespaces/new?fieldManager=me", kApply,
                   "{'apiVersion':'v1','kind':'Namespace','metadata':{'name':'new'}}")
                 .code,
             201)
-      << "also where PUT makes nothing";
+      << "also where PUT does not create";
 }
 
 TEST_F(PatchTest, ApplyConflictsUnlessForced) {
@@ -212,7 +213,7 @@ TEST_F(PatchTest, ApplyConflictsUnlessForced) {
   EXPECT_EQ(
       Label(Apply("a", "two", "'metadata':{'name':'a','labels':{'v':'3'}}", "&dryRun=All"), "v"),
       "3");
-  EXPECT_EQ(Label(Get(Services() + "/a"), "v"), "2") << "a dry run keeps nothing";
+  EXPECT_EQ(Label(Get(Services() + "/a"), "v"), "2") << "a dry run stores nothing";
 }
 
 TEST_F(PatchTest, ApplyReadsYaml) {

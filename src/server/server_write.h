@@ -1,4 +1,4 @@
-// POST, PUT and DELETE: from the request to one write of the registry, and its outcome as answer.
+// POST, PUT and DELETE: turns a request into a write of the registry, and answers with its outcome.
 #pragma once
 
 #include "registry/registry.h"
@@ -14,10 +14,11 @@ void HandleUpdate(const Parts& parts, const CallPtr& call);
 void HandleDelete(const Parts& parts, const CallPtr& call);
 void HandleDeleteCollection(const Parts& parts, const CallPtr& call);
 
-/// For every write of one object, patches too.
+/// Returns the object that a write concerns, and the options that all writes have. Patches use them
+/// too.
 registry::Target TargetOf(const Route& route);
 registry::CommonOptions Common(const Call& call, const WriteOptions& options);
-/// Answers with the object a write left behind, or what a delete took away.
-registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const Form& form);
+/// Returns a callback that answers with the object as written, or with the deleted object.
+registry::Done AnswerObject(const Parts& parts, const CallPtr& call, const ResponseFormat& format);
 
 }  // namespace berth::server

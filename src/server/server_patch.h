@@ -1,5 +1,4 @@
-// PATCH: the three kinds of patches and server-side apply, from the request to one write of the
-// registry.
+// PATCH: turns the three kinds of patches and server-side apply into a write of the registry.
 #pragma once
 
 #include <optional>
@@ -10,7 +9,8 @@
 
 namespace berth::server {
 
-/// A Content-Type that is no patch. Comes before all else: Kubernetes finds no route for it.
+/// Returns an error if the Content-Type is not that of a patch. This comes before all other checks,
+/// because Kubernetes finds no route for such a request.
 std::optional<base::Error> CheckPatchType(const Call& call);
 bool IsApply(const Call& call);
 

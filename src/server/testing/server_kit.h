@@ -1,5 +1,5 @@
 // For tests only: the whole API server on a store in memory, without sockets. A request is a line
-// such as "GET /api/v1/namespaces?limit=2"; nothing happens by itself, and the clock stands still
+// such as "GET /api/v1/namespaces?limit=2". Nothing happens by itself, and the clock stands still
 // until it is moved.
 #pragma once
 
@@ -15,18 +15,18 @@
 #include <utility>
 #include <vector>
 
+#include "allocation/testing/registry_stack.h"
 #include "base/mutex.h"
 #include "codec/json.h"
 #include "codec/read.h"
 #include "codec/timestamp.h"
-#include "registry/testing.h"
 #include "server/api_server.h"
 #include "server/signals.h"
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 
 namespace berth::server::testing {
 
-/// What time it is when a test begins.
+/// The time when a test begins.
 inline constexpr const char* kStart = "2026-11-15T04:35:00Z";
 inline constexpr const char* kTable = "application/json;as=Table;v=v1;g=meta.k8s.io";
 inline constexpr const char* kPartial =
@@ -49,10 +49,10 @@ inline codec::Value ParseJson(const std::string& text) {
 }
 
 struct Reply {
-  int code = 0;  // 0: none yet.
+  int code = 0;  // 0 until there is an answer.
   http::Headers headers = {};
   std::string body = {};
-  std::shared_ptr<http::Source> source = {};  // Of a long answer.
+  std::shared_ptr<http::Source> source = {};  // If the answer is a stream.
 
   codec::Value Json() const { return ParseJson(body); }
   std::string Text(std::string_view field) const {
@@ -70,7 +70,7 @@ struct Reply {
   std::string Version() const {
     return std::string(codec::StringAt(Json(), "metadata", "resourceVersion"));
   }
-  /// The names of a list's items, or of what a Table's rows carry.
+  /// Returns the names of a list's items, or of the objects in a Table's rows.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     const codec::Value list = Json();
@@ -84,7 +84,7 @@ struct Reply {
   }
 };
 
-/// Where the answers go.
+/// Receives the answers.
 class Sink final : public http::AnswerSink {
  public:
   void Finish(http::StreamKey key, http::Response response) override {
@@ -136,16 +136,16 @@ class ServerTest : public ::testing::Test {
   void SetUp() override { Open({}); }
   ~ServerTest() override { sink_->Clear(); }
 
-  /// A server on an empty store with a namespace "shop".
+  /// Starts a server on an empty store with a namespace "shop".
   void Open(Options options) {
     sink_->Clear();
     parts_.reset();
     store_.Open({.fault = options.fault});
-    registry::testing::TestAddresses::PutRanges(store_, registry::Kinds());
+    allocation::testing::TestAddresses::PutRanges(store_, registry::Kinds());
     Restart(std::move(options));
     Post("/api/v1/namespaces", "{'metadata':{'name':'shop'}}");
   }
-  /// Anew on what is stored.
+  /// Starts a new server on the same store.
   void Restart(Options options) {
     sink_->Clear();
     parts_.reset();
@@ -161,7 +161,7 @@ class ServerTest : public ::testing::Test {
     PumpAll();
   }
 
-  /// Sends it and does not wait: see Answer.
+  /// Sends a request without waiting. Answer returns its reply.
   uint32_t Send(const std::string& line, std::string body = {}, const With& with = {}) {
     const size_t space = line.find(' ');
     const size_t question = std::min(line.find('?'), line.size());
@@ -188,7 +188,7 @@ class ServerTest : public ::testing::Test {
     const uint32_t stream = Send(line, std::move(body), with);
     Reply reply = Answer(stream);
     for (int i = 0; reply.code == 0 && i < 5000; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // A worker is at it.
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // A worker has it.
       reply = Answer(stream);
     }
     EXPECT_NE(reply.code, 0) << "no answer: " << line;
@@ -208,13 +208,13 @@ class ServerTest : public ::testing::Test {
   static std::string Services(const std::string& name_space = "shop") {
     return "/api/v1/namespaces/" + name_space + "/services";
   }
-  /// `labels` as members of JSON: "'app':'web'".
+  /// `labels` are members of JSON: "'app':'web'".
   static std::string ServiceBody(const std::string& name, const std::string& labels = {}) {
     return "{'metadata':{'name':'" + name + "'" +
            (labels.empty() ? "" : ",'labels':{" + labels + "}") +
            "},'spec':{'ports':[{'port':80}]}}";
   }
-  /// Made, or changed if it is there; its resourceVersion.
+  /// Creates or changes a Service. Returns its resourceVersion.
   std::string PutService(const std::string& name, const std::string& labels = {}) {
     const Reply reply = Put(Services() + "/" + name, ServiceBody(name, labels));
     EXPECT_TRUE(reply.code == 200 || reply.code == 201) << reply.body;
@@ -222,19 +222,18 @@ class ServerTest : public ::testing::Test {
   }
   std::string Now() const { return std::to_string(parts_->follower.Current()->Revision()); }
 
-  /// A server, in the order in which its parts need each other.
+  /// The parts of a server, in the order of their dependencies.
   struct Running {
     Running(state::testing::TestStore& store, Options options)
         : resources(kinds.MakeResources()),
           past(*store.engine, resources),
           hub(past, resources, options.hub),
-          addresses(kinds, store.clock),
-          follower(*store.engine, resources, {&addresses.allocations, &hub}, {}, store.clock,
-                   store.log),
+          addresses(kinds),
+          follower(*store.engine, resources, {&addresses.ledger, &hub}, {}, store.clock, store.log),
           workers(1, 16),
-          sequencer(follower, {}),
-          registry(kinds, resources, sequencer, addresses.addresses, {}, store.clock,
-                   base::SeededRandom(1)),
+          sequencer({*store.engine, follower, resources, store.clock, follower}, {}),
+          registry_with_hooks(kinds, resources, sequencer, addresses.ledger, store.clock),
+          registry(registry_with_hooks.registry),
           authenticator(Users()),
           api({.registry = registry,
                .follower = follower,
@@ -260,11 +259,12 @@ class ServerTest : public ::testing::Test {
     const state::Resources resources;
     const state::Past past;
     watch::Hub hub;
-    registry::testing::TestAddresses addresses;
+    allocation::testing::TestAddresses addresses;
     state::Follower follower;
     Workers workers;
     commit::Sequencer sequencer;
-    registry::Registry registry;
+    allocation::testing::TestRegistry registry_with_hooks;
+    registry::Registry& registry;
     Signals signals;
     Authenticator authenticator;
     Health health;
@@ -287,7 +287,7 @@ class Stream {
     EXPECT_NE(source_, nullptr) << reply.body;
   }
 
-  /// What has come since, one document per event. `room` is what the client takes at once.
+  /// Returns the events since the last call. `room` is how many bytes the client reads at once.
   std::vector<codec::Value> Events(size_t room = 65'536) {
     std::vector<codec::Value> events;
     std::string text;
@@ -306,7 +306,7 @@ class Stream {
     return events;
   }
 
-  /// The same, short: "ADDED a@3", "BOOKMARK @7", "ERROR 410".
+  /// Returns the events as short texts: "ADDED a@3", "BOOKMARK @7", "ERROR 410".
   std::vector<std::string> Lines() {
     std::vector<std::string> lines;
     for (const codec::Value& event : Events()) {

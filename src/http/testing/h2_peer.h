@@ -1,5 +1,5 @@
-// An HTTP/2 client for tests, as a machine of bytes: what it says comes from Take, what it hears
-// goes to Give. With or without a socket in between.
+// An HTTP/2 client for tests, without a socket. Take returns the bytes it sends, and Give passes it
+// the bytes it receives. Tests may put a socket in between.
 #pragma once
 
 #include <nghttp2/nghttp2.h>
@@ -19,12 +19,12 @@ class H2Peer {
   struct Answer {
     std::map<std::string, std::string> headers;
     std::string body;
-    bool ended = false;              // In good order.
-    std::optional<uint32_t> closed;  // With which code.
+    bool ended = false;              // The answer is complete.
+    std::optional<uint32_t> closed;  // The error code with which the stream was closed.
   };
   using Fields = std::vector<std::pair<std::string, std::string>>;
 
-  /// `window`: what the peer is willing to take per stream before it reads.
+  /// `window` is how many bytes the peer accepts per stream before it reads.
   explicit H2Peer(uint32_t window = 1U << 20, bool reads = true) {
     nghttp2_session_callbacks* callbacks = nullptr;
     nghttp2_session_callbacks_new(&callbacks);
@@ -49,7 +49,7 @@ class H2Peer {
   H2Peer(const H2Peer&) = delete;
   H2Peer& operator=(const H2Peer&) = delete;
 
-  /// With a body, or, when `open`, with one that never ends.
+  /// Sends a request. If `open`, its body never ends.
   int32_t Ask(const std::string& method, const std::string& path, const std::string& body = "",
               const Fields& fields = {}, bool open = false) {
     Fields all = {{":method", method}, {":scheme", "https"}, {":authority", "h"}, {":path", path}};
@@ -95,14 +95,14 @@ class H2Peer {
   }
 
   Answer& answer(int32_t id) { return answers_[id]; }
-  /// Empty while there is none.
+  /// Returns the status code of the answer, or "" if it has not arrived yet.
   std::string Status(int32_t id) {
     const auto& headers = answers_[id].headers;
     const auto found = headers.find(":status");
     return found == headers.end() ? "" : found->second;
   }
   std::optional<uint32_t> goaway;
-  uint32_t max_streams = 0;  // As the server has announced.
+  uint32_t max_streams = 0;  // As announced by the server.
 
  private:
   struct Body {

@@ -1,0 +1,83 @@
+#include "http/client_tls.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+namespace berth::http {
+namespace {
+
+using base::Fail;
+using base::Reason;
+using base::Result;
+
+bool IsAddress(const std::string& text) {
+  std::array<unsigned char, 16> bytes{};
+  return inet_pton(AF_INET, text.c_str(), bytes.data()) == 1 ||
+         inet_pton(AF_INET6, text.c_str(), bytes.data()) == 1;
+}
+
+Result<void> Trust(SSL_CTX* context, const ClientTls& tls) {
+  if (!tls.verify) {
+    SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
+    return {};
+  }
+  SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nullptr);
+  if (tls.ca_pem.empty()) {
+    SSL_CTX_set_default_verify_paths(context);
+    return {};
+  }
+  auto authorities = ReadCertificates(tls.ca_pem, "the certificate authority");
+  if (!authorities) return tl::unexpected(authorities.error());
+  for (const X509Ptr& authority : *authorities) {
+    X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get());
+  }
+  return {};
+}
+
+Result<void> UseClientCertificate(SSL_CTX* context, const ClientTls& tls) {
+  auto chain = ReadCertificates(tls.certificate_pem, "the client certificate");
+  if (!chain) return tl::unexpected(chain.error());
+  auto key = ReadKey(tls.key_pem, "the client key");
+  if (!key) return tl::unexpected(key.error());
+  if (SSL_CTX_use_certificate(context, chain->front().get()) != 1 ||
+      SSL_CTX_use_PrivateKey(context, key->get()) != 1) {
+    return Fail(Reason::kInvalid,
+                fmt::format("the client certificate and key cannot be used: {}", OpensslError()));
+  }
+  for (size_t i = 1; i < chain->size(); ++i) SSL_CTX_add1_chain_cert(context, (*chain)[i].get());
+  return {};
+}
+
+}  // namespace
+
+Result<SslCtxPtr> MakeClientContext(const ClientTls& tls) {
+  SslCtxPtr context(SSL_CTX_new(TLS_client_method()));
+  if (context == nullptr) return Fail(Reason::kInternalError, OpensslError());
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.get(), SSL_OP_IGNORE_UNEXPECTED_EOF);
+  SSL_CTX_set_mode(context.get(),
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  if (auto trusts = Trust(context.get(), tls); !trusts) return tl::unexpected(trusts.error());
+  if (!tls.certificate_pem.empty()) {
+    if (auto used = UseClientCertificate(context.get(), tls); !used) {
+      return tl::unexpected(used.error());
+    }
+  }
+  return context;
+}
+
+SslPtr MakeClientSsl(SSL_CTX* context, const std::string& name) {
+  SslPtr ssl(SSL_new(context));
+  if (IsAddress(name)) {
+    X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl.get()), name.c_str());
+  } else {
+    SSL_set1_host(ssl.get(), name.c_str());
+    SSL_set_tlsext_host_name(ssl.get(), name.c_str());
+  }
+  return ssl;
+}
+
+}  // namespace berth::http
