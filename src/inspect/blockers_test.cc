@@ -1,0 +1,135 @@
+#include "inspect/blockers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "inspect/names.h"
+#include "inspect/testing/small_cluster.h"
+
+namespace berth::inspect {
+namespace {
+
+using rules::RecordState;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// Returns each blocker as "value effort obstacles", or the error.
+std::vector<std::string> Lines(const Census& census, const std::string& range,
+                               const std::string& to = "") {
+  const auto answers = FindBlockers(census, {.range = range, .to = to});
+  if (!answers) return {answers.error().message};
+  std::vector<std::string> lines;
+  for (const Blockers& answer : *answers) {
+    for (const Blocker& blocker : answer.blockers) {
+      std::string line = alloc::TextOf(blocker.value) + " " + std::string(NameOf(blocker.effort()));
+      for (const Obstacle obstacle : blocker.obstacles) line += " " + std::string(NameOf(obstacle));
+      lines.push_back(line);
+    }
+  }
+  return lines;
+}
+
+std::string OutcomeFor(const Census& census, const std::string& range, const std::string& to = "") {
+  return std::string(NameOf(FindBlockers(census, {.range = range, .to = to})->front().outcome));
+}
+
+TEST(BlockersTest, EachHolderHasItsEffort) {
+  SmallCluster small;
+  small.Range("10.0.0.0/24")
+      .Range("30000-32767")
+      .Add({.name_space = "default",
+            .name = "kubernetes",
+            .values = {"10.0.0.1"},
+            .origin = Origin::kDrawn})
+      .Add({.name_space = "kube-system",
+            .name = "kube-dns",
+            .values = {"10.0.0.10"},
+            .origin = Origin::kNamed})
+      .Add({.name_space = "shop",
+            .name = "cart",
+            .values = {"10.0.0.20", "30001"},
+            .origin = Origin::kDrawn})
+      .Add({.name_space = "shop", .name = "old", .values = {"10.0.0.21"}})
+      .Add({.name_space = "shop",
+            .name = "web",
+            .values = {"10.0.0.22", "30002"},
+            .origin = Origin::kDrawn,
+            .type = "LoadBalancer"});
+  small.view().services.back().tool = "Helm release web";
+  small.view().services.back().holds.back().health_check = true;
+  const Cluster cluster = small.Finish();
+  const Census census(cluster);
+  EXPECT_THAT(Lines(census, "10.0.0.0/24"),
+              ElementsAre("10.0.0.1 hard ApiServer", "10.0.0.10 hard ClusterDns Named",
+                          "10.0.0.20 easy Plain", "10.0.0.21 medium UnknownOrigin",
+                          "10.0.0.22 hard Tool LoadBalancer"));
+  EXPECT_THAT(Lines(census, "30000-32767"),
+              ElementsAre("30001 medium NodePort", "30002 hard Tool HealthCheck"));
+  EXPECT_EQ(OutcomeFor(census, "10.0.0.0/24"), "Waits");
+  EXPECT_EQ(OutcomeFor(census, "30000-32767"), "Unchecked");
+  EXPECT_EQ(OutcomeFor(census, "30000-32767", "30000-30010"), "Accepted");
+}
+
+TEST(BlockersTest, WhatAnotherRangeCoversIsNotInTheWay) {
+  SmallCluster small;
+  small.Range("10.0.0.0/16")
+      .Range("10.0.1.0/24")
+      .Add({.name_space = "a", .name = "covered", .values = {"10.0.1.5"}})
+      .Add({.name_space = "a", .name = "edge", .values = {"10.0.1.0"}})
+      .Add({.name_space = "a", .name = "low", .values = {"10.0.0.5"}})
+      .Add({.name_space = "a", .name = "high", .values = {"10.0.200.5"}});
+  const Cluster cluster = small.Finish();
+  const Census census(cluster);
+  // The network address of the other range is not one of its values.
+  EXPECT_THAT(Lines(census, "10.0.0.0/16"),
+              ElementsAre("10.0.1.0 medium UnknownOrigin", "10.0.200.5 medium UnknownOrigin",
+                          "10.0.0.5 medium UnknownOrigin"));
+  EXPECT_THAT(Lines(census, "10.0.0.0/16", "10.0.0.0/20"),
+              ElementsAre("10.0.200.5 medium UnknownOrigin"));
+  EXPECT_THAT(Lines(census, "10.0.1.0/24"), IsEmpty());
+  EXPECT_THAT(Lines(census, "10.0.128.0/17"), ElementsAre("10.0.200.5 medium UnknownOrigin"));
+  EXPECT_FALSE(FindBlockers(census, {.range = "10.0.128.0/17"})->front().whole);
+  EXPECT_EQ(Lines(census, "10.0.0.0/8").size(), 4U);
+}
+
+TEST(BlockersTest, ReservationsStopBerthAndNotKubernetes) {
+  SmallCluster small;
+  small.Range("10.0.0.0/24")
+      .Record("10.0.0.5", RecordState::kReserved, "a/later")
+      .Record("10.0.0.6", RecordState::kFree, "")
+      .Record("10.0.0.7", RecordState::kAllocated, "a/gone");
+  Cluster cluster = small.Finish();
+  {
+    cluster.server = ServerKind::kKubernetes;
+    const Census census(cluster);
+    EXPECT_THAT(Lines(census, "10.0.0.0/24"), ElementsAre("10.0.0.7 easy Orphan"));
+    EXPECT_EQ(FindBlockers(census, {.range = "10.0.0.0/24"})->front().left_behind, 1U);
+  }
+  cluster.server = ServerKind::kBerth;
+  const Census census(cluster);
+  EXPECT_THAT(Lines(census, "10.0.0.0/24"),
+              ElementsAre("10.0.0.5 medium Reservation", "10.0.0.7 easy Orphan"));
+  EXPECT_EQ(OutcomeFor(census, "10.0.0.0/24"), "Refused");
+}
+
+TEST(BlockersTest, BadQuestionsSayWhatIsThere) {
+  SmallCluster small;
+  const Cluster cluster = small.Range("10.0.0.0/24").Range("30000-32767").Finish();
+  const Census census(cluster);
+  EXPECT_THAT(Lines(census, "blue").front(),
+              HasSubstr("\"blue\": no range has this name; the ranges are 10.0.0.0/24 and "
+                        "30000-32767"));
+  EXPECT_THAT(Lines(census, "11.0.0.0/24").front(),
+              HasSubstr("no range of the cluster contains it"));
+  EXPECT_THAT(Lines(census, "10.0.0.1/24").front(), HasSubstr("did you mean 10.0.0.0/24?"));
+  EXPECT_THAT(Lines(census, "10.0.0.0/24", "30000-30001").front(),
+              HasSubstr("must have values of the same kind"));
+  EXPECT_THAT(Lines(census, "10.0.0.0/24", "blue").front(), HasSubstr("--to \"blue\": must be"));
+}
+
+}  // namespace
+}  // namespace berth::inspect

@@ -1,0 +1,244 @@
+#include "inspect/cluster_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "api/kinds.h"
+#include "audit/read.h"
+#include "base/go_text.h"
+#include "codec/read.h"
+#include "codec/timestamp.h"
+#include "inspect/assumed_ranges.h"
+#include "inspect/named_fields.h"
+#include "ip/cidr.h"
+#include "ip/port_range.h"
+#include "rules/ip_address.h"
+
+namespace berth::inspect {
+namespace {
+
+using alloc::RangeKind;
+using codec::StringAt;
+using codec::Value;
+
+std::optional<base::WallTime> TimeAt(const Value& object, std::string_view parent,
+                                     std::string_view name) {
+  const std::string_view text = StringAt(object, parent, name);
+  return text.empty() ? std::nullopt : codec::ParseTime(text);
+}
+
+/// Returns the object that controls a Service, as "Kind name".
+std::string ControllerOf(const Value& service) {
+  for (const Value& owner : codec::ArrayAt(service, "metadata", "ownerReferences")) {
+    if (!codec::BoolAt(owner, "controller")) continue;
+    return fmt::format("{} {}", StringAt(owner, "kind"), StringAt(owner, "name"));
+  }
+  return {};
+}
+
+/// Returns the tool that deploys a Service, as far as labels and annotations tell.
+std::string ToolOf(const Value& service) {
+  const auto label = [&](std::string_view name) {
+    return StringAt(service, "metadata", "labels", name);
+  };
+  const auto note = [&](std::string_view name) {
+    return StringAt(service, "metadata", "annotations", name);
+  };
+  if (const auto release = note("meta.helm.sh/release-name"); !release.empty()) {
+    return fmt::format("Helm release {}", release);
+  }
+  if (const auto app = label("argocd.argoproj.io/instance"); !app.empty()) {
+    return fmt::format("Argo CD application {}", app);
+  }
+  if (!note("argocd.argoproj.io/tracking-id").empty()) return "Argo CD";
+  if (const auto flux = label("kustomize.toolkit.fluxcd.io/name"); !flux.empty()) {
+    return fmt::format("Flux kustomization {}", flux);
+  }
+  return std::string(label("app.kubernetes.io/managed-by"));
+}
+
+std::string_view KindNameOf(RangeKind kind) {
+  switch (kind) {
+    case RangeKind::kIpRange:
+      return "IPRange";
+    case RangeKind::kServiceCidr:
+      return "ServiceCIDR";
+    case RangeKind::kNodePortRange:
+      break;
+  }
+  return "NodePortRange";
+}
+
+/// Returns a range object with this content, so that given ranges are read as all others are.
+Value RangeObject(RangeKind kind, std::string_view text) {
+  Value object;
+  codec::SetAt(object, {"metadata", "name"}, text);
+  if (kind == RangeKind::kServiceCidr) {
+    codec::SetAt(object, {"spec", "cidrs"}, codec::Array{Value(text)});
+  } else {
+    codec::SetAt(object, {"spec", "range"}, text);
+  }
+  return object;
+}
+
+}  // namespace
+
+ClusterReader::ClusterReader(const ReaderOptions& options) {
+  cluster_.source = options.source;
+  cluster_.read_at = options.read_at;
+}
+
+void ClusterReader::AddService(const Value& service) {
+  audit::ServiceFacts facts = audit::ReadService(service);
+  Service& added = cluster_.services.emplace_back();
+  added.object = std::move(facts.object);
+  added.type = StringAt(service, "spec", "type");
+  added.created = TimeAt(service, "metadata", "creationTimestamp");
+  added.deleting = codec::HasAt(service, "metadata", "deletionTimestamp");
+  added.controller = ControllerOf(service);
+  added.tool = ToolOf(service);
+  added.holds.reserve(facts.holds.size());
+  for (audit::HeldValue& held : facts.holds) {
+    added.holds.push_back(
+        {.value = held.value, .health_check = held.health_check, .ports = std::move(held.ports)});
+  }
+  NamedFields(service).Describe(service, added);
+}
+
+void ClusterReader::AddRecord(std::optional<audit::RecordFacts> facts, const Value& object) {
+  if (!facts) return;
+  Record& record = cluster_.records.emplace_back();
+  record.facts = *std::move(facts);
+  record.since = TimeAt(object, "status", "since");
+  if (!record.since) record.since = TimeAt(object, "metadata", "creationTimestamp");
+  record.until = TimeAt(object, "status", "until");
+  record.managed_by = StringAt(object, "metadata", "labels", rules::kManagedByLabel);
+}
+
+void ClusterReader::AddPlainAddress(const Value& address) {
+  AddRecord(audit::ReadPlainIpAddress(address), address);
+}
+
+void ClusterReader::AddStoredAddress(const Value& address, const rules::RecordNotes& notes) {
+  const size_t before = cluster_.records.size();
+  AddRecord(audit::ReadIpAddress(address, notes), address);
+  if (cluster_.records.size() == before) return;
+  Record& record = cluster_.records.back();
+  if (notes.since) record.since = notes.since;
+  record.until = notes.until;
+}
+
+void ClusterReader::AddAllocatedAddress(const Value& address) {
+  AddRecord(audit::ReadAllocatedAddress(address), address);
+}
+
+void ClusterReader::AddNodePort(const Value& port) { AddRecord(audit::ReadNodePort(port), port); }
+
+void ClusterReader::AddRange(RangeKind kind, const Value& range) {
+  Range& added = cluster_.ranges.emplace_back();
+  added.facts = audit::ReadRange(kind, range);
+  added.facts.key = fmt::format("{}/{}", KindNameOf(kind), added.facts.object.name);
+  added.source = fmt::format("{} {}", KindNameOf(kind), added.facts.object.name);
+}
+
+size_t ClusterReader::AddAny(const Value& object) {
+  if (const codec::Array* items = codec::FindAt(object, "items") == nullptr
+                                      ? object.AsArray()
+                                      : codec::FindAt(object, "items")->AsArray()) {
+    size_t used = 0;
+    for (const Value& item : *items) used += AddAny(item);
+    return used;
+  }
+  const std::string_view kind = StringAt(object, "kind");
+  const std::string_view version = StringAt(object, "apiVersion");
+  const std::string_view group = version.substr(0, version.rfind('/'));
+  if (kind == "Service" && version == "v1") {
+    AddService(object);
+  } else if (kind == "ServiceCIDR" && group == api::kServiceCidrKind.group) {
+    AddRange(RangeKind::kServiceCidr, object);
+  } else if (kind == "IPAddress" && group == api::kIpAddressKind.group) {
+    AddPlainAddress(object);
+  } else if (group != api::kIpRangeKind.group) {
+    return 0;
+  } else if (kind == api::kAllocatedAddressKind.kind) {
+    AddAllocatedAddress(object);
+  } else if (kind == api::kNodePortKind.kind) {
+    AddNodePort(object);
+  } else if (kind == api::kIpRangeKind.kind) {
+    AddRange(RangeKind::kIpRange, object);
+  } else if (kind == api::kNodePortRangeKind.kind) {
+    AddRange(RangeKind::kNodePortRange, object);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+base::Result<void> ClusterReader::AddGivenRange(std::string_view text, std::string_view source,
+                                                bool exact) {
+  std::string canonical;
+  RangeKind kind = RangeKind::kServiceCidr;
+  if (text.find('/') != std::string_view::npos) {
+    const auto cidr = ip::ParseCidr(text);
+    if (!cidr) return tl::unexpected(cidr.error());
+    canonical = cidr->ToString();
+  } else {
+    const auto ports = ip::ParsePortRange(text);
+    if (!ports) return tl::unexpected(ports.error());
+    canonical = ports->ToString();
+    kind = RangeKind::kNodePortRange;
+  }
+  AddRange(kind, RangeObject(kind, canonical));
+  cluster_.ranges.back().source = source;
+  cluster_.ranges.back().exact = exact;
+  cluster_.ranges.back().given = true;
+  return {};
+}
+
+void ClusterReader::AddGap(Gap gap) {
+  if (std::ranges::find(cluster_.gaps, gap) == cluster_.gaps.end()) {
+    cluster_.gaps.push_back(std::move(gap));
+  }
+}
+
+void ClusterReader::Take(ClusterReader other) {
+  const auto move_all = [](auto& from, auto& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  move_all(other.cluster_.services, cluster_.services);
+  move_all(other.cluster_.records, cluster_.records);
+  move_all(other.cluster_.ranges, cluster_.ranges);
+}
+
+audit::Keeps ClusterReader::KeepsByRecords() const {
+  const auto is_port = [](const Record& record) {
+    return record.facts.value.pool == alloc::PoolId::kPorts;
+  };
+  const bool ports = std::ranges::any_of(cluster_.records, is_port);
+  const bool addresses = !std::ranges::all_of(cluster_.records, is_port);
+  if (!addresses) return audit::Keeps::kNothing;
+  return ports ? audit::Keeps::kRecords : audit::Keeps::kAddressesOnly;
+}
+
+Cluster ClusterReader::Finish() && {
+  std::ranges::stable_sort(cluster_.services, {}, [](const Service& service) {
+    return std::tie(service.object.name_space, service.object.name);
+  });
+  std::ranges::stable_sort(cluster_.records, {}, [](const Record& record) {
+    return std::pair(record.facts.value.pool, record.facts.value.value);
+  });
+  for (const AssumedRange& range : AssumeRanges(cluster_)) {
+    // The texts are made from values, so they can be parsed.
+    static_cast<void>(AddGivenRange(range.text, range.source, /*exact=*/false));
+  }
+  std::ranges::stable_sort(cluster_.ranges, {}, [](const Range& range) { return range.facts.key; });
+  return std::move(cluster_);
+}
+
+}  // namespace berth::inspect
