@@ -1,10 +1,10 @@
-// What the program tells the shell.
+// The program's exit codes.
 #pragma once
 
 namespace berth::cli {
 
 inline constexpr int kFine = 0;
 inline constexpr int kFailed = 1;
-inline constexpr int kBadUsage = 2;  ///< an argument, or a file it names, is wrong
+inline constexpr int kBadUsage = 2;  ///< an argument or a file is invalid
 
 }  // namespace berth::cli

@@ -30,17 +30,25 @@ bool WriteAll(int file, std::string_view content) {
   return ::fsync(file) == 0;
 }
 
-}  // namespace
-
-base::Result<void> WritePrivateFile(const std::string& path, std::string_view content) {
+base::Result<void> WriteWithMode(const std::string& path, std::string_view content, mode_t mode) {
   const std::string beside = path + ".new";
-  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const int file = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
   if (file < 0) return CannotWrite(beside);
   const bool fine = WriteAll(file, content);
   const bool closed = ::close(file) == 0;
   if (!fine || !closed) return CannotWrite(beside);
   if (std::rename(beside.c_str(), path.c_str()) != 0) return CannotWrite(path);
   return {};
+}
+
+}  // namespace
+
+base::Result<void> WritePrivateFile(const std::string& path, std::string_view content) {
+  return WriteWithMode(path, content, 0600);
+}
+
+base::Result<void> WritePublicFile(const std::string& path, std::string_view content) {
+  return WriteWithMode(path, content, 0644);
 }
 
 base::Result<std::string> ReadFlagFile(std::string_view flag, const std::string& path) {

@@ -1,4 +1,4 @@
-// The berth program: reads its arguments and hands them to the command they name.
+// The berth program: parses its arguments and runs the command that they name.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -14,9 +14,12 @@
 
 #include "base/go_text.h"
 #include "berth/exit_code.h"
-#include "berth/flags_serve.h"
-#include "berth/flags_store.h"
-#include "berth/plan/command.h"
+#include "berth/flags/command_set.h"
+#include "berth/flags/manual_flags.h"
+#include "berth/flags/serve_flags.h"
+#include "berth/flags/store_flags.h"
+#include "berth/plan/plan_command.h"
+#include "berth/program_name.h"
 #include "berth/terminal.h"
 #include "berth/text.h"
 
@@ -24,44 +27,45 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kProgramHelp =
-    "berth, the address authority for Kubernetes Services\n"
+    "berth, an API server for Kubernetes Services\n"
     "\n"
-    "It gives out the cluster IPs and node ports of Services, each to one Service only.";
+    "It allocates the cluster IPs and node ports of Services, each value to one Service only.";
 
 constexpr const char* kProgramExamples =
     "Examples:\n"
-    "  berth serve                            the API server, nothing to set up\n"
-    "  berth plan 10.96.0.0/16 30000-32767    which values are safe to hard-code?\n"
-    "  berth plan --help                      all about it\n"
+    "  berth serve                            run the API server; no setup needed\n"
+    "  berth plan 10.96.0.0/16 30000-32767    show which values are safe to hard-code\n"
+    "  berth plan --help                      show the help of a command\n"
+    "  berth top                              show how full the ranges of your cluster are\n"
+    "  berth whois 10.96.0.10                 show which Service has an address or a port\n"
+    "  berth lint manifests/                  find hard-coded values that can be taken\n"
     "  berth snapshot save --data-dir /var/lib/berth berth.snap\n"
+    "  berth verify --data-dir /var/lib/berth\n"
     "  berth migrate --from embedded:/var/lib/berth --to etcd:http://127.0.0.1:2379\n"
     "\n"
-    "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
+    "Exit status: 0 for success, 2 for invalid arguments or files, 1 for other errors.";
 
 constexpr const char* kPlanHelp =
     "Shows which addresses and node ports of Service ranges are safe to hard-code\n"
     "\n"
-    "Kubernetes splits a range in two bands. Services that do not ask for a value get one from "
-    "the\n"
-    "dynamic band; the static band is left to those that do, until the dynamic one is full. This\n"
-    "command computes the bands, offline. With the values in use it also shows what is left, "
-    "which\n"
-    "values are used twice, and which lie outside the ranges.";
+    "Kubernetes splits a range into two bands. Services that do not ask for a value get one from\n"
+    "the dynamic band. The static band is kept for Services that ask for a value, until the\n"
+    "dynamic band is full. This command computes the bands offline. Given the values in use, it\n"
+    "also shows which values are free, which are used twice, and which are outside the ranges.";
 
 constexpr const char* kPlanExamples =
-    "RANGE is a CIDR (10.96.0.0/16, fd00:10:96::/112) or node ports (30000-32767, 30000+2767, "
-    "30080).\n"
+    "RANGE is a CIDR (10.96.0.0/16, fd00:10:96::/112) or a range of node ports (30000-32767,\n"
+    "30000+2767, 30080).\n"
     "\n"
-    "FILE is the output of `kubectl get svc -A -o json`, or a list with a value and optionally "
-    "its\n"
-    "owner on each line (10.96.0.10 kube-system/kube-dns).\n"
+    "FILE is the output of `kubectl get svc -A -o json`, or a list with a value and optionally\n"
+    "its owner on each line (10.96.0.10 kube-system/kube-dns).\n"
     "\n"
     "Examples:\n"
     "  berth plan 10.96.0.0/16 fd00:10:96::/112 30000-32767\n"
     "  kubectl get svc -A -o json | berth plan 10.96.0.0/16 30000-32767 --used -\n"
     "  berth plan 10.96.0.0/16 -o json | jq -r '.ranges[].staticBand | .first, .last'\n"
     "\n"
-    "Exit status: 0 if all is well, 2 if an argument or a file it names is not, else 1.";
+    "Exit status: 0 for success, 2 for invalid arguments or files, 1 for other errors.";
 
 int RunVersion() { return PrintOut("berth " BERTH_VERSION "\n") ? kFine : kFailed; }
 
@@ -71,18 +75,20 @@ CLI::App* AddPlan(CLI::App& app, PlanArguments& arguments) {
   plan->add_option("RANGE", arguments.ranges, "CIDRs and port ranges")
       ->required()
       ->option_text("...");
-  plan->add_option("-o,--output", arguments.output, "table (the default), json or yaml")
+  plan->add_option("-o,--output", arguments.output,
+                   "Output format: table, json or yaml (default table)")
       ->option_text("FORMAT");
   plan->add_option("--static-band", arguments.static_band,
-                   "Values in the static band of each range, instead of by Kubernetes' formula")
+                   "Size of the static band of each range, instead of Kubernetes' formula")
       ->option_text("N");
   plan->add_option("--used", arguments.used,
-                   "What is in use: Services or a list; - is standard input")
+                   "Values in use: Services or a list; - for standard input")
       ->option_text("FILE");
   return plan;
 }
 
-/// A blank line behind the description; of a command in a list of them, only what it is in a word.
+/// Puts a blank line after the description. In a list of commands it prints only the first line of
+/// each description.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_description(const CLI::App* app) const override {
@@ -95,7 +101,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-/// "plan, serve and version": the commands there are.
+/// Returns the names of all commands: "plan, serve and version".
 std::string CommandNames(const CLI::App& app, std::string_view last) {
   std::string names;
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
@@ -108,13 +114,13 @@ std::string CommandNames(const CLI::App& app, std::string_view last) {
 
 std::string Unexpected(const CLI::App& command, const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "" : arguments.front();
-  if (first.starts_with('-')) return fmt::format("{}: no such flag", base::GoQuoted(first));
+  if (first.starts_with('-')) return fmt::format("unknown flag {}", base::GoQuoted(first));
   const std::string names = CommandNames(command, "and");
-  if (names.empty()) return fmt::format("{}: is not expected", base::GoQuoted(first));
-  return fmt::format("{}: no such command; there are {}", base::GoQuoted(first), names);
+  if (names.empty()) return fmt::format("unexpected argument {}", base::GoQuoted(first));
+  return fmt::format("unknown command {}; the commands are {}", base::GoQuoted(first), names);
 }
 
-/// CLI11's message as the beginning of a sentence, in words of our own where there are some.
+/// Turns CLI11's error into the beginning of a sentence.
 std::string Sentence(const CLI::App& app, const CLI::App& command, const CLI::ParseError& error) {
   const std::string message = error.what();
   const std::string option = message.substr(0, message.find(':'));
@@ -138,11 +144,14 @@ int ReportBadArguments(const CLI::App& app, const CLI::ParseError& error) {
     name += " ";
     name += command->get_name();
   }
-  fmt::print(stderr, "{}: {}; see {} --help\n", name, Sentence(app, *command, error), name);
+  fmt::print(stderr, "{}",
+             AsInvoked(fmt::format("{}: {}; see {} --help\n", name, Sentence(app, *command, error),
+                                   name)));
   return kBadUsage;
 }
 
 int Main(int argc, char** argv) {
+  if (argc > 0) NoteProgramName(argv[0]);
   CLI::App app(kProgramHelp, "berth");
   app.footer(kProgramExamples);
   const auto formatter = std::make_shared<HelpFormatter>();
@@ -155,22 +164,27 @@ int Main(int argc, char** argv) {
   const CLI::App* plan = AddPlan(app, arguments);
   const StoreCommands store_commands(app);
   const ServeCommand serve(app);
+  CommandSet inspect_commands(app);
+  AddInspectCommands(inspect_commands);
+  CommandSet manual_commands(app);
+  AddManualCommands(manual_commands, app, BERTH_VERSION);
   const CLI::App* version =
       app.add_subcommand("version", "Prints the version")->footer("Example:\n  berth version");
   for (int i = 1; i < argc; ++i) {
-    // CLI11 would take it for a list in brackets.
+    // CLI11 would parse such an argument as a list in brackets.
     if (std::string_view(argv[1]) != "plan") break;
     if (argv[i][0] != '[' || argv[i - 1][0] == '-') continue;
-    fmt::print(stderr, "berth: {}: must be a CIDR or a port range\n", base::GoQuoted(argv[i]));
+    fmt::print(stderr, "{} {}: must be a CIDR or a port range\n", AsInvoked("berth:"),
+               base::GoQuoted(argv[i]));
     return kBadUsage;
   }
   if (argc == 2 && std::string_view(argv[1]) == "help") {
-    return PrintOut(app.help()) ? kFine : kFailed;
+    return PrintOut(AsInvoked(app.help())) ? kFine : kFailed;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return PrintOut(app.help()) ? kFine : kFailed;
+    return PrintOut(AsInvoked(app.help())) ? kFine : kFailed;
   } catch (const CLI::CallForVersion&) {
     return RunVersion();
   } catch (const CLI::ParseError& error) {
@@ -180,8 +194,11 @@ int Main(int argc, char** argv) {
   if (version->parsed()) return RunVersion();
   if (const auto status = serve.Run(BERTH_VERSION)) return *status;
   if (const auto status = store_commands.Run()) return *status;
-  fmt::print(stderr, "berth: a command is missing: {}; see berth --help\n",
-             CommandNames(app, "or"));
+  if (const auto status = inspect_commands.Run()) return *status;
+  if (const auto status = manual_commands.Run()) return *status;
+  fmt::print(stderr, "{}",
+             AsInvoked(fmt::format("berth: a command is missing: {}; see berth --help\n",
+                                   CommandNames(app, "or"))));
   return kBadUsage;
 }
 
@@ -189,11 +206,11 @@ int Main(int argc, char** argv) {
 }  // namespace berth::cli
 
 int main(int argc, char** argv) {
-  // A reader that goes away (`| head`) is no failure: PrintOut deals with it.
+  // A reader that closes the pipe (`| head`) is not a failure. PrintOut handles it.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return berth::cli::Main(argc, argv);
-  } catch (const std::exception& error) {  // In practice, lack of memory.
+  } catch (const std::exception& error) {  // In practice, out of memory.
     std::fprintf(stderr, "berth: %s\n", error.what());
     return berth::cli::kFailed;
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -16,15 +17,14 @@
 namespace berth::cli {
 namespace {
 
-constexpr size_t kNarrowest = 80;
-constexpr size_t kWidest = 100;
+constexpr size_t kUsualWidth = 100;
 
 std::string_view Environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : value;
 }
 
-/// The first of the variables that is not empty decides, as in setlocale(3).
+/// The first variable that is not empty decides, as in setlocale(3).
 bool LocaleIsUtf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     std::string locale(Environment(name));
@@ -37,10 +37,10 @@ bool LocaleIsUtf8() {
   return false;
 }
 
-size_t TerminalWidth() {
+size_t TerminalWidth(const WidthLimits& limits) {
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kWidest;
-  return std::clamp<size_t>(size.ws_col, kNarrowest, kWidest);
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsualWidth;
+  return std::clamp<size_t>(size.ws_col, limits.narrowest, limits.widest);
 }
 
 base::Result<std::string> ReadDescriptor(int descriptor, size_t max_bytes) {
@@ -59,12 +59,12 @@ base::Result<std::string> ReadDescriptor(int descriptor, size_t max_bytes) {
 
 }  // namespace
 
-Style DetectStyle() {
+Style DetectStyle(const WidthLimits& limits) {
   const bool terminal = isatty(STDOUT_FILENO) == 1;
   const bool plain = !Environment("NO_COLOR").empty() || Environment("TERM") == "dumb";
   return {.color = terminal && !plain,
           .utf8 = LocaleIsUtf8(),
-          .width = terminal ? TerminalWidth() : kWidest};
+          .width = terminal ? TerminalWidth(limits) : kUsualWidth};
 }
 
 base::Result<std::string> ReadAll(const std::string& path, size_t max_bytes) {
@@ -88,6 +88,11 @@ bool PrintOut(std::string_view text) {
     text.remove_prefix(static_cast<size_t>(written));
   }
   return true;
+}
+
+bool OutputHasReader() {
+  pollfd output{.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return poll(&output, 1, 0) < 0 || (output.revents & POLLERR) == 0;
 }
 
 }  // namespace berth::cli

@@ -1,5 +1,4 @@
-// Where the program meets the operating system: files, standard output, and what the terminal can
-// show.
+// Files, standard output, and what the terminal can show.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +16,25 @@ struct Style {
   size_t width = 100;  ///< columns
 };
 
-/// Colour only for a terminal that has not been asked to do without; UTF-8 as the locale says.
-Style DetectStyle();
+/// The fewest and the most columns that an output uses.
+struct WidthLimits {
+  size_t narrowest = 80;
+  size_t widest = 100;
+};
 
-/// The content of a file; "-" is standard input. A file beyond `max_bytes` is not read further
-/// than one byte beyond. The Error is what the system says.
+/// Returns colour only for a terminal without NO_COLOR or TERM=dumb, UTF-8 if the locale has it,
+/// and the width of the terminal within the limits. What is not a terminal has 100 columns.
+Style DetectStyle(const WidthLimits& limits = {});
+
+/// Returns the content of a file; "-" is standard input. Reads at most one byte more than
+/// `max_bytes`, so that the caller can see that the file is too large. The Error is the system's.
 base::Result<std::string> ReadAll(const std::string& path, size_t max_bytes);
 
-/// Writes all of `text` to standard output. False, after a message, when that fails; a reader that
-/// went away (`| head`) is no failure.
+/// Writes `text` to standard output. Prints a message and returns false if that fails. A reader
+/// that closed the pipe (`| head`) is not a failure.
 bool PrintOut(std::string_view text);
+
+/// Returns false if standard output is a pipe that its reader has closed.
+bool OutputHasReader();
 
 }  // namespace berth::cli

@@ -19,13 +19,13 @@ int HighestBit(U128 number) {
   return high != 0 ? 127 - std::countl_zero(high) : 63 - std::countl_zero(base::Low64(number));
 }
 
-/// The power of two within a thousandth of `number`: an exponent, or -1.
+/// Returns the exponent of a power of two within a thousandth of `number`, or -1.
 int NearPower(U128 number) {
   if (number == 0) return -1;
   const int bit = HighestBit(number);
   const U128 below = number - (U128{1} << bit);
   if (below <= number / 1000) return bit;
-  // 2^128 itself does not fit, but the distance to it wraps around to the right number.
+  // 2^128 does not fit, but the subtraction wraps around to the right distance.
   const U128 above = bit == 127 ? U128{0} - number : (U128{1} << (bit + 1)) - number;
   return above <= number / 1000 ? bit + 1 : -1;
 }
@@ -33,17 +33,6 @@ int NearPower(U128 number) {
 bool IsPower(U128 number) { return (number & (number - 1)) == 0; }
 
 }  // namespace
-
-std::string WithSeparators(std::string_view decimal) {
-  std::string out;
-  for (size_t i = 0; i < decimal.size(); ++i) {
-    if (i > 0 && (decimal.size() - i) % 3 == 0) out += ',';
-    out += decimal[i];
-  }
-  return out;
-}
-
-std::string WithSeparators(U128 number) { return WithSeparators(base::ToDecimal(number)); }
 
 std::string PowerHint(U128 number) {
   if (number < (U128{1} << 32)) return {};
@@ -57,6 +46,10 @@ std::string ShortNumber(U128 number) {
   const int power = NearPower(number);
   if (power < 0) return fmt::format("{:.3g}", static_cast<double>(number));
   return fmt::format("{}2^{}", IsPower(number) ? "" : "~", power);
+}
+
+std::string Plural(uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", WithSeparators(base::U128(count)), count == 1 ? one : many);
 }
 
 size_t DisplayWidth(std::string_view utf8) {

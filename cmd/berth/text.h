@@ -2,36 +2,42 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/separators.h"
 #include "base/uint128.h"
 
 namespace berth::cli {
 
-/// "65536" as "65,536". Takes the text so that it also serves 2^128, which has no number here.
-std::string WithSeparators(std::string_view decimal);
-std::string WithSeparators(base::U128 number);
+inline constexpr size_t kIndent = 2;
+inline constexpr size_t kColumnGap = 3;
 
-/// "2^80" for a large power of two, "about 2^80" for a number very close to one, else nothing: a
-/// hint for numbers too long to read.
+using base::WithSeparators;
+
+/// Returns a hint for numbers that are too long to read: "2^80" for a large power of two, "about
+/// 2^80" for a number very close to one, otherwise an empty text.
 std::string PowerHint(base::U128 number);
 
-/// The number in at most 19 columns: all its digits, or "~2^80".
+/// Returns the number in at most 19 columns: all its digits, or "~2^80".
 std::string ShortNumber(base::U128 number);
 
-/// Columns on a terminal, taking every character for one wide.
+/// Returns a number with its noun: "1 Service", "1,200 Services".
+std::string Plural(uint64_t count, std::string_view one, std::string_view many);
+
+/// Returns the columns on a terminal, where every character counts as one column.
 size_t DisplayWidth(std::string_view utf8);
 
-/// At most `width` columns of `utf8`; what is cut off is shown as `ellipsis`.
+/// Returns at most `width` columns of `utf8`. If it cuts something off, it ends with `ellipsis`.
 std::string Shortened(std::string_view utf8, size_t width, std::string_view ellipsis);
 
-/// `text` with blanks up to `width` columns, behind it or before it.
+/// Return `text` with blanks up to `width` columns, after it or before it.
 std::string PadRight(std::string_view text, size_t width);
 std::string PadLeft(std::string_view text, size_t width);
 
-/// Breaks a paragraph at blanks into lines of at most `width` columns, each begun by `indent`
-/// blanks and ended by a newline. A word too long for a line is cut there.
+/// Breaks a paragraph at blanks into lines of at most `width` columns. Each line begins with
+/// `indent` blanks and ends with a newline. A word that is too long for a line is cut.
 std::string Wrapped(std::string_view paragraph, size_t indent, size_t width);
 
 }  // namespace berth::cli

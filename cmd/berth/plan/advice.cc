@@ -1,4 +1,4 @@
-// The sentences of a plan: what an operator should make of its numbers.
+// The sentences of a plan that tell an operator what its numbers mean.
 #include <fmt/format.h>
 
 #include "berth/plan/plan.h"
@@ -15,7 +15,7 @@ std::string NothingUsable(const RangePlan& range) {
         each.values.Size() == 1 ? first : first + " to " + ValueText(range.kind, each.values.last);
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", values, each.why);
   }
-  return fmt::format("Nothing in {} can be given out: no value of it is usable ({}).", range.range,
+  return fmt::format("Nothing in {} can be allocated: it has no usable value ({}).", range.range,
                      reasons);
 }
 
@@ -39,7 +39,7 @@ std::string_view WhyNoStaticBand(EmptyReason reason) {
   }
 }
 
-/// What of the static band is still there to be taken; empty when usage is not known.
+/// Returns which values of the static band are free, or an empty text if usage is not known.
 std::string WhatIsFree(const RangePlan& range) {
   if (!range.usage) return {};
   const BandUsage& band = range.usage->static_band;

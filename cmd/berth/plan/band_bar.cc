@@ -12,10 +12,9 @@
 namespace berth::cli {
 namespace {
 
-constexpr size_t kIndent = 2;
-constexpr size_t kWidest = 88;
+constexpr size_t kWidestBar = 88;
 
-/// Cells of the static band: to scale, but a band that is not empty has one.
+/// Returns the number of cells of the static band: to scale, but at least one if it is not empty.
 size_t StaticCells(const RangePlan& range, size_t cells) {
   if (!range.static_band.span) return 0;
   if (!range.dynamic_band.span) return cells;
@@ -25,8 +24,9 @@ size_t StaticCells(const RangePlan& range, size_t cells) {
   return std::clamp<size_t>(scaled, 1, cells - 1);
 }
 
-/// The first dynamic value, hung on the cell where its band begins, on the side where it fits. On a
-/// narrow bar it may fit on neither; then it hangs over the right end.
+/// Returns the line with the first dynamic value, attached to the cell where its band begins, on
+/// the side where it fits. If it fits on neither side of a narrow bar, it extends beyond the right
+/// end.
 std::string BorderLine(const std::string& border, size_t column, size_t cells, const Paint& paint) {
   const bool left = column + 2 + border.size() > cells && column > border.size();
   const std::string_view tick = paint.Char("│", "|");
@@ -36,7 +36,7 @@ std::string BorderLine(const std::string& border, size_t column, size_t cells, c
   return PadRight(tick, column).append(paint.Char("╰ ", "\\ ")).append(border);
 }
 
-/// The first and the last value, under the ends of the bar; on two lines if they need them.
+/// Returns the first and the last value under the ends of the bar, on two lines if necessary.
 std::vector<std::string> EndLines(const std::string& first, const std::string& last, size_t cells,
                                   const Paint& paint) {
   const std::string begin = std::string(paint.Char("╰ ", "\\ ")).append(first);
@@ -54,8 +54,8 @@ std::vector<std::string> EndLines(const std::string& first, const std::string& l
 
 std::string BandBar(const RangePlan& range, const Paint& paint) {
   const alloc::Interval& span = *range.layout.span();
-  size_t cells = std::min(kWidest, paint.width() - 2 * kIndent);
-  // Nothing to scale in one value; a long bar would only look like much.
+  size_t cells = std::min(kWidestBar, paint.width() - 2 * kIndent);
+  // There is nothing to scale with one value, and a long bar would look like many.
   if (span.first == span.last) cells = 1;
   const size_t column = StaticCells(range, cells);
   const auto line = [](const std::string& text) {

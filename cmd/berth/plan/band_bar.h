@@ -1,4 +1,4 @@
-// The drawing of a range: a bar of its two bands to scale, with the border values under it.
+// Draws a range: a bar of its two bands to scale, with the border values under it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace berth::cli {
 
-/// Ends with a newline. The range must have usable values.
+/// Returns lines that end with a newline. The range must have usable values.
 std::string BandBar(const RangePlan& range, const Paint& paint);
 
 }  // namespace berth::cli

@@ -17,11 +17,11 @@ using alloc::Band;
 
 constexpr U128 kTenth = 10;
 
-auto Bad(std::string_view range, std::string_view what) {
+auto BadRange(std::string_view range, std::string_view what) {
   return base::Fail(base::Reason::kInvalid, fmt::format("{}: {}", base::GoQuoted(range), what));
 }
 
-/// What is wrong with the text of a CIDR, and the one that was probably meant.
+/// Returns what is wrong with the text of a CIDR, and the CIDR that was probably meant.
 std::string CidrProblem(std::string_view text, std::string_view problem) {
   const std::optional<ip::LooseCidr> loose = ip::ParseCidrLoose(text);
   const bool names_it = problem.find("canonical") != std::string_view::npos;
@@ -29,8 +29,8 @@ std::string CidrProblem(std::string_view text, std::string_view problem) {
   return fmt::format("{}; did you mean {}?", problem, loose->cidr.ToString());
 }
 
-/// What is wrong with a text that is no port range: `problem`, unless it is something else
-/// altogether, to which kube-apiserver's words about ports would be no help.
+/// Returns what is wrong with a text that is not a port range. This is `problem`, unless the text
+/// is nothing like a port range, so that kube-apiserver's message about ports would not help.
 std::string PortProblem(std::string_view text, const std::string& problem) {
   if (const auto loose = ip::ParseAddrLoose(text)) {
     const bool v4 = loose->addr.family() == ip::Family::kV4;
@@ -59,7 +59,7 @@ Landmark PlanLandmark(const RangePlan& range, U128 offset) {
   return landmark;
 }
 
-/// Completes a plan that has its name, kind, values and layout.
+/// Completes a plan that has its range, kind, values and layout.
 RangePlan Finish(RangePlan plan, EmptyReason no_static_band) {
   plan.static_band = PlanBand(plan.layout, Band::kStatic, no_static_band);
   plan.dynamic_band = PlanBand(plan.layout, Band::kDynamic, EmptyReason::kStaticBandTakesAll);
@@ -72,9 +72,9 @@ RangePlan Finish(RangePlan plan, EmptyReason no_static_band) {
 
 base::Result<RangePlan> PlanCidr(std::string_view text, const alloc::RangeOptions& options) {
   const base::Result<ip::Cidr> cidr = ip::ParseCidr(text);
-  if (!cidr) return Bad(text, CidrProblem(text, cidr.error().message));
+  if (!cidr) return BadRange(text, CidrProblem(text, cidr.error().message));
   base::Result<alloc::Layout> layout = alloc::LayoutOf(*cidr, options);
-  if (!layout) return Bad(text, layout.error().message);
+  if (!layout) return BadRange(text, layout.error().message);
   const bool v4 = cidr->family() == ip::Family::kV4;
   EmptyReason reason = EmptyReason::kTooFewValues;
   if (cidr->prefix_length() <= 1) reason = EmptyReason::kWidePrefix;
@@ -92,9 +92,9 @@ base::Result<RangePlan> PlanCidr(std::string_view text, const alloc::RangeOption
 
 base::Result<RangePlan> PlanPorts(std::string_view text, const alloc::RangeOptions& options) {
   const base::Result<ip::PortRange> ports = ip::ParsePortRange(text);
-  if (!ports) return Bad(text, PortProblem(text, ports.error().message));
+  if (!ports) return BadRange(text, PortProblem(text, ports.error().message));
   base::Result<alloc::Layout> layout = alloc::LayoutOf(*ports, options);
-  if (!layout) return Bad(text, layout.error().message);
+  if (!layout) return BadRange(text, layout.error().message);
   return Finish({.range = ports->ToString(),
                  .kind = ValueKind::kNodePort,
                  .all = {ports->first(), ports->last()},
@@ -110,7 +110,7 @@ base::Result<RangePlan> PlanPorts(std::string_view text, const alloc::RangeOptio
 
 base::Result<RangePlan> PlanRange(std::string_view text, std::optional<U128> static_band) {
   if (text.find(',') != std::string_view::npos) {
-    return Bad(text, "give each range as an argument of its own, without commas");
+    return BadRange(text, "give each range as a separate argument, without commas");
   }
   const alloc::RangeOptions options{.static_band = static_band};
   const bool is_cidr = text.find('/') != std::string_view::npos;

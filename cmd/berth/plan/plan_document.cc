@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "berth/document.h"
+
 namespace berth::cli {
 namespace {
 
@@ -28,12 +30,6 @@ std::string_view ReasonName(EmptyReason reason) {
       break;
   }
   return "StaticBandTakesAll";
-}
-
-/// A number that may be too large for a reader's integers, and its exact text.
-void SetCount(Object& object, const std::string& key, U128 count) {
-  object.Set(key, base::SaturateToInt64(count));
-  object.Set(key + "Text", base::ToDecimal(count));
 }
 
 Object Bounds(ValueKind kind, const Interval& values) {
@@ -124,7 +120,7 @@ Value RangeDocument(const RangePlan& range) {
   object.Set("first", ValueText(range.kind, range.all.first));
   object.Set("last", ValueText(range.kind, range.all.last));
   object.Set("size", base::SaturateToInt64(range.size));
-  object.Set("sizeText", range.size_decimal);  // Exact for ::/0 too, unlike the number.
+  object.Set("sizeText", range.size_decimal);  // Exact also for ::/0, unlike the number.
   SetCount(object, "usable", range.layout.Usable());
   object.Set("staticBand", BandDocument(range.kind, range.static_band));
   object.Set("dynamicBand", BandDocument(range.kind, range.dynamic_band));

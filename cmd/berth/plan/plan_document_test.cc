@@ -11,7 +11,7 @@
 namespace berth::cli {
 namespace {
 
-/// The JSON of a plan, without blanks.
+/// Returns the JSON of a plan, without blanks.
 std::string Document(const std::vector<std::string>& ranges, std::string_view used = "") {
   auto plan = PlanRanges(ranges);
   EXPECT_TRUE(plan.has_value());

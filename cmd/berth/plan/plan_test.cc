@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-/// For ranges that must be good.
+/// Plans a range that must be valid.
 RangePlan Planned(std::string_view text, std::optional<U128> static_band = {}) {
   base::Result<RangePlan> plan = PlanRange(text, static_band);
   EXPECT_TRUE(plan.has_value()) << text << ": " << (plan ? "" : plan.error().message);
@@ -106,7 +106,7 @@ TEST(PlanTest, TheStaticBandCanBeChosen) {
 }
 
 TEST(PlanTest, HolesAreNotCountedInABand) {
-  // ::ffff:0:0/96 lies inside ::/64; so a static band this large spans it.
+  // ::ffff:0:0/96 is inside ::/64, so a static band as large as this spans it.
   const RangePlan plan = Planned("::/64", base::MakeU128(0, uint64_t{1} << 60));
   EXPECT_EQ(plan.static_band.usable, (U128{1} << 60) - (U128{1} << 32));
   EXPECT_EQ(plan.static_band.usable + plan.dynamic_band.usable, plan.layout.Usable());
@@ -125,7 +125,7 @@ TEST(PlanTest, ProblemsNameTheRangeAndWhatToDo) {
   EXPECT_THAT(Problem("fd00::5"), HasSubstr("as in fd00::/112"));
   EXPECT_THAT(Problem("10.0.0.0/33"), HasSubstr("must be a valid CIDR value"));
   EXPECT_THAT(Problem("5-4"), HasSubstr("end port cannot be less than start port"));
-  EXPECT_THAT(Problem("10.0.0.0/8,fd00::/112"), HasSubstr("an argument of its own"));
+  EXPECT_THAT(Problem("10.0.0.0/8,fd00::/112"), HasSubstr("a separate argument"));
   for (const std::string_view text : {"", " ", "foo", "1-", "-1", "1-2+3", "\x1b[31m"}) {
     EXPECT_THAT(Problem(text), HasSubstr("must be a CIDR such as 10.96.0.0/16 or a port range"));
   }
@@ -152,7 +152,7 @@ TEST(PlanTest, AdviceSaysWhatIsSafe) {
             "A range of 16 values or fewer has no static band, so any value may be picked "
             "dynamically and none is safe to hard-code without reserving it.");
   EXPECT_EQ(Advice(Planned("10.0.0.0/31")),
-            "Nothing in 10.0.0.0/31 can be given out: no value of it is usable (10.0.0.0: network "
+            "Nothing in 10.0.0.0/31 can be allocated: it has no usable value (10.0.0.0: network "
             "address; 10.0.0.1: broadcast address).");
   EXPECT_THAT(Advice(Planned("0.0.0.0/0")), HasSubstr("prefix length of 0 or 1"));
   EXPECT_THAT(Advice(Planned("10.0.0.0/8", 0)), HasSubstr("--static-band 0"));

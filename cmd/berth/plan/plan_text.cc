@@ -14,21 +14,19 @@
 namespace berth::cli {
 namespace {
 
-constexpr size_t kIndent = 2;
-constexpr size_t kLabel = 11;  // Columns of the longest label and the gap behind it.
-constexpr size_t kGap = 3;     // Between columns.
+constexpr size_t kLabel = 11;  // Columns of the longest label and the gap after it.
 
-/// A line of facts; without a label, a further one under the last.
+/// Returns a line of facts. A line without a label continues the previous one.
 std::string Fact(std::string_view label, std::string_view text) {
   return fmt::format("{:{}}{}{}\n", "", kIndent, PadRight(label, kLabel), text);
 }
 
-/// A fact of two columns, the first `width` wide. What does not fit a line that way goes closer
-/// together, and what still does not, below each other.
+/// Returns a fact of two columns, the first `width` wide. If it does not fit on a line, the columns
+/// move closer together, and if it still does not fit, below each other.
 std::string Fact(std::string_view label, std::string_view left, size_t width,
                  std::string_view right, const Paint& paint) {
   for (const size_t column : {width, DisplayWidth(left)}) {
-    const std::string text = PadRight(left, column) + std::string(kGap, ' ').append(right);
+    const std::string text = PadRight(left, column) + std::string(kColumnGap, ' ').append(right);
     if (kIndent + kLabel + DisplayWidth(text) <= paint.width()) return Fact(label, text);
   }
   return Fact(label, left) + Fact("", right);
@@ -58,8 +56,8 @@ std::string BandFacts(const RangePlan& range, const Paint& paint) {
     bounds_width = std::max(bounds_width, DisplayWidth(paint.Bounds(range.kind, *band->span)));
     count_width = std::max(count_width, Count(band->usable).size());
   }
-  // In one column only if all of it fits there.
-  if (kIndent + kLabel + bounds_width + kGap + count_width > paint.width()) {
+  // The counts are aligned in a column only if all of them fit.
+  if (kIndent + kLabel + bounds_width + kColumnGap + count_width > paint.width()) {
     bounds_width = count_width = 0;
   }
   std::string out;
@@ -74,7 +72,7 @@ std::string BandFacts(const RangePlan& range, const Paint& paint) {
 std::string LandmarkText(const Landmark& landmark, std::string_view custom) {
   if (!landmark.band) return fmt::format("cannot be used: {}", *landmark.why_not);
   const bool is_static = *landmark.band == alloc::Band::kStatic;
-  return fmt::format("{} band; by custom {}", is_static ? "static" : "dynamic", custom);
+  return fmt::format("{} band; by convention {}", is_static ? "static" : "dynamic", custom);
 }
 
 std::string LandmarkFacts(const RangePlan& range, const Paint& paint) {
@@ -107,7 +105,8 @@ std::string UnusableFacts(const RangePlan& range, const Paint& paint) {
 std::string AdviceText(const RangePlan& range, const Paint& paint) {
   constexpr std::string_view kAnswer = "Safe to hard-code:";
   std::string out = Wrapped(Advice(range), kIndent, paint.width());
-  // In the colour of the static band; only now, since the codes have no width.
+  // In the colour of the static band. This comes after wrapping, because colour codes have no
+  // width.
   if (const size_t at = out.find(kAnswer); at != std::string::npos) {
     out.replace(at, kAnswer.size(), paint.In(Color::kGreen, kAnswer));
   }

@@ -1,4 +1,4 @@
-// A plan as text for people, at most `style.width` columns wide. A pure function.
+// Renders a plan as text for people, at most `style.width` columns wide. A pure function.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-/// `source` is what to call the file of the values in use, if there was one.
+/// `source` is the name to show for the file with the values in use, if there is one.
 std::string PlanText(const Plan& plan, std::string_view source, const Style& style);
 
 }  // namespace berth::cli

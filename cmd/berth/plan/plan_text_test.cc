@@ -59,8 +59,8 @@ TEST(PlanTextTest, ShowsAddresses) {
   EXPECT_THAT(text, HasSubstr("Size       65,536\n"));
   EXPECT_THAT(text, HasSubstr("Static     10.96.0.1 – 10.96.1.0          256\n"));
   EXPECT_THAT(text, HasSubstr("Dynamic    10.96.1.1 – 10.96.255.254   65,278\n"));
-  EXPECT_THAT(text, HasSubstr("First      10.96.0.1    static band; by custom the kubernetes"));
-  EXPECT_THAT(text, HasSubstr("Tenth      10.96.0.10   static band; by custom cluster DNS"));
+  EXPECT_THAT(text, HasSubstr("First      10.96.0.1    static band; by convention the kubernetes"));
+  EXPECT_THAT(text, HasSubstr("Tenth      10.96.0.10   static band; by convention cluster DNS"));
   EXPECT_THAT(text, HasSubstr("10.96.255.255   broadcast address"));
   EXPECT_THAT(text, HasSubstr("│╰ 10.96.1.1\n"));
 }
@@ -121,7 +121,7 @@ TEST(PlanTextTest, TheFirstOwnersOfAValueUsedTwiceAreNamed) {
 TEST(PlanTextTest, ReportsOtherObjectsAndEmptyFiles) {
   EXPECT_THAT(Text({"30000-32767"}, R"([{"kind":"Pod"},{"kind":"Pod"}])"),
               HasSubstr("used.txt: 0 Services with 0 values in use.\n"
-                        "2 objects in the file are no Services and were ignored.\n"));
+                        "2 objects in the file are not Services and were ignored.\n"));
 }
 
 TEST(PlanTextTest, ColoursOnlyWhenAsked) {
@@ -138,7 +138,7 @@ TEST(PlanTextTest, OwnersCannotSteerTheTerminal) {
   EXPECT_THAT(Text({"30000-32767"}, "30000 \x1b[31mred"), Not(HasSubstr("\x1b")));
 }
 
-/// Whatever the ranges and owners, in every style.
+/// Checks lines for all ranges and owners, in every style.
 TEST(PlanTextTest, NoLineIsWiderThanAHundredColumns) {
   const std::string owner(150, 'x');
   std::string list;

@@ -17,7 +17,7 @@ namespace {
 using alloc::Band;
 using alloc::Interval;
 
-/// Every value once, ascending by kind and value; its uses in the order of the file.
+/// Returns every value once, ascending by kind and value, with its uses in the order of the file.
 std::vector<UsedValue> Grouped(std::vector<Use> uses) {
   std::vector<size_t> order(uses.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -34,7 +34,7 @@ std::vector<UsedValue> Grouped(std::vector<Use> uses) {
   return values;
 }
 
-/// The values of the range's kind within its bounds, usable or not.
+/// Returns the values of the range's kind within its bounds, usable or not.
 std::span<const UsedValue> WithinBounds(std::span<const UsedValue> values, const RangePlan& range) {
   const auto key = [](const UsedValue& value) { return std::pair(value.kind, value.value); };
   const auto from =
@@ -43,7 +43,7 @@ std::span<const UsedValue> WithinBounds(std::span<const UsedValue> values, const
   return {from, to};
 }
 
-/// Adds a free run to the band or bands it lies in: the index joins runs across their border.
+/// Adds a free run to the band or bands that contain it. The index joins runs across the border.
 void AddRun(const Interval& run, const RangePlan& range, RangeUsage& usage) {
   for (const auto& [plan, band] : {std::pair(&range.static_band, &usage.static_band),
                                    std::pair(&range.dynamic_band, &usage.dynamic_band)}) {
@@ -69,7 +69,7 @@ RangeUsage UsageOf(const RangePlan& range, std::span<const UsedValue> values) {
     band->used = counts[alloc::State::kTaken];
     band->free = counts[alloc::State::kFree];
   }
-  // There can be no more gaps than values in use and holes, and one.
+  // There is at most one gap more than values in use and excluded intervals together.
   const size_t limit = numbers.size() + range.layout.excluded().size() + 1;
   for (const Interval& run : index.FreeRuns(range.layout.span()->first, limit)) {
     AddRun(run, range, usage);
@@ -77,7 +77,7 @@ RangeUsage UsageOf(const RangePlan& range, std::span<const UsedValue> values) {
   return usage;
 }
 
-/// Why no range can have given out the value; nothing when one can.
+/// Returns why no range can have allocated the value, or nullopt if a range can.
 std::optional<std::string> WhyOutside(const UsedValue& value,
                                       const std::vector<RangePlan>& ranges) {
   std::string why = "in none of the ranges";

@@ -1,4 +1,4 @@
-// Of what AddUsage makes of values in use.
+// AddUsage: sorts values in use into ranges.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// For ranges and a list that must be good.
+/// Plans ranges with a list of used values. All must be valid.
 Plan Planned(const std::vector<std::string>& ranges, std::string_view list,
              std::optional<U128> static_band = {}) {
   auto plan = PlanRanges(ranges, static_band);
@@ -138,7 +138,7 @@ TEST(UsageTest, AdviceWarnsWhenTheDynamicBandIsFull) {
   EXPECT_THAT(advice, HasSubstr("(30000 to 30002)"));
 }
 
-/// Used, free and the gaps must add up, whatever is in use.
+/// The used and free values and the gaps must add up, whatever values are in use.
 RC_GTEST_PROP(UsageTest, NumbersAddUp, (const std::vector<uint8_t>& hosts)) {
   std::string list;
   for (const uint8_t host : hosts) list += "10.0.0." + std::to_string(host) + "\n";

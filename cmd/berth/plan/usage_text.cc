@@ -15,12 +15,10 @@ namespace {
 
 using alloc::Interval;
 
-constexpr size_t kIndent = 2;
-constexpr size_t kGap = 3;
 constexpr size_t kGauge = 24;
-constexpr size_t kMaxListed = 20;  // Of what an operator will want to go through one by one.
-constexpr size_t kFew = 5;         // Of what is only an impression.
-constexpr size_t kMaxOwners = 10;  // Of one value.
+constexpr size_t kMaxListed = 20;  // Rows of a list that an operator reads one by one.
+constexpr size_t kFew = 5;         // Rows of a list that only gives an impression.
+constexpr size_t kMaxOwners = 10;  // Owners of one value.
 
 std::string Owner(const Use& use) {
   if (use.line == 0) return base::ToVisible(use.owner);
@@ -29,7 +27,7 @@ std::string Owner(const Use& use) {
 }
 
 std::string Owners(const UsedValue& value) {
-  // A single owner needs no line number to be found by.
+  // A single owner can be found without a line number.
   if (!value.Twice()) return base::ToVisible(value.uses.front().owner);
   std::string out;
   for (const Use& use : std::span(value.uses).first(std::min(kMaxOwners, value.uses.size()))) {
@@ -40,10 +38,10 @@ std::string Owners(const UsedValue& value) {
                      WithSeparators(value.uses.size() - kMaxOwners));
 }
 
-/// What to do with text that is too long for its line.
+/// How to treat text that is too long for its line.
 enum class Overflow : uint8_t { kCut, kWrap };
 
-/// A list of two columns under a heading; nothing when there are no rows.
+/// A list of two columns under a heading. Its text is empty if there are no rows.
 class Listing {
  public:
   explicit Listing(std::string heading, size_t indent = kIndent)
@@ -60,13 +58,13 @@ class Listing {
     if (rows_.empty()) return {};
     std::string out = fmt::format("\n{:{}}{}\n", "", indent_, paint.In(color, heading_));
     const std::string margin(indent_ + 2, ' ');
-    const size_t column = margin.size() + width_ + kGap;
+    const size_t column = margin.size() + width_ + kColumnGap;
     for (const auto& [value, text] : rows_) {
       if (text.empty()) {
         out += margin + value + "\n";
         continue;
       }
-      const size_t room = std::max(paint.width(), column + kGap) - column;
+      const size_t room = std::max(paint.width(), column + kColumnGap) - column;
       std::string lines =
           overflow == Overflow::kWrap
               ? Wrapped(text, column, paint.width())
@@ -145,8 +143,8 @@ std::string TwiceList(const RangePlan& range, const Paint& paint) {
 
 using Row = std::array<std::string, 5>;
 
-/// The rows with their columns aligned, the first to the left and numbers to the right, and each
-/// with its tail behind it.
+/// Returns the rows with their columns aligned, the first to the left and numbers to the right.
+/// Each row is followed by its tail.
 std::string Grid(const std::vector<std::pair<Row, std::string>>& rows) {
   std::array<size_t, std::tuple_size_v<Row>> widths{};
   for (const auto& [row, tail] : rows) {
@@ -156,7 +154,7 @@ std::string Grid(const std::vector<std::pair<Row, std::string>>& rows) {
   for (const auto& [row, tail] : rows) {
     out += std::string(kIndent, ' ') + PadRight(row[0], widths[0]);
     for (size_t i = 1; i < row.size(); ++i) {
-      out += std::string(kGap, ' ') + PadLeft(row[i], widths[i]);
+      out += std::string(kColumnGap, ' ') + PadLeft(row[i], widths[i]);
     }
     out += tail + "\n";
   }
@@ -171,7 +169,7 @@ std::string BandTable(const RangePlan& range, const Paint& paint) {
     const double percent = band->Percent();
     rows.push_back({{name, ShortNumber(band->Total()), ShortNumber(band->used),
                      ShortNumber(band->free), PercentText(percent)},
-                    std::string(kGap, ' ') + paint.Gauge(percent, kGauge)});
+                    std::string(kColumnGap, ' ') + paint.Gauge(percent, kGauge)});
   }
   return Grid(rows);
 }
@@ -181,17 +179,13 @@ std::string OutsideList(const UsedPlan& used, const Paint& paint) {
   const size_t shown = std::min(kMaxListed, used.outside.size());
   size_t width = 0;
   for (const OutsideValue& each : std::span(used.outside).first(shown)) {
-    width = std::max(width, each.why.size() + kGap);
+    width = std::max(width, each.why.size() + kColumnGap);
   }
   for (const auto& [value, why] : std::span(used.outside).first(shown)) {
     listing.Add(ValueText(value.kind, value.value), PadRight(why, width) + Owners(value));
   }
   if (shown < used.outside.size()) listing.SetRemark(More(used.outside.size() - shown));
   return listing.Text(paint, Color::kYellow, Overflow::kWrap);
-}
-
-std::string Plural(size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", WithSeparators(count), count == 1 ? one : many);
 }
 
 std::string Summary(const UsedPlan& used, std::string_view source) {
@@ -218,7 +212,7 @@ std::string RangeUsageText(const RangePlan& range, const Paint& paint) {
 
 std::string UsedText(const UsedPlan& used, std::string_view source, const Paint& paint) {
   std::string out = OutsideList(used, paint);
-  // The list, when there is one, begins with the blank line that separates it from what precedes.
+  // A list begins with a blank line, which is not wanted at the beginning.
   out =
       (out.empty() ? "" : out.substr(1) + "\n") + Wrapped(Summary(used, source), 0, paint.width());
   for (const UsedPlan::Unchecked& each : used.unchecked) {
@@ -231,7 +225,7 @@ std::string UsedText(const UsedPlan& used, std::string_view source, const Paint&
     const bool one = used.other_objects == 1;
     out += fmt::format("{} in the file {} and {} ignored.\n",
                        Plural(used.other_objects, "object", "objects"),
-                       one ? "is no Service" : "are no Services", one ? "was" : "were");
+                       one ? "is not a Service" : "are not Services", one ? "was" : "were");
   }
   return out;
 }

@@ -1,4 +1,4 @@
-// The parts of a plan's text that are about values in use. For use by plan_text.cc.
+// Renders the parts of a plan's text that are about values in use. For use by plan_text.cc.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace berth::cli {
 
-/// How full the bands of the range are, who uses what, and the gaps. The range must have `usage`
-/// and usable values.
+/// Shows how full the bands of the range are, the owners of values, and the gaps. The range must
+/// have `usage` and usable values.
 std::string RangeUsageText(const RangePlan& range, const Paint& paint);
 
-/// What lies in no range, what was not checked, and the sum of it all.
+/// Shows the values outside all ranges, the values that were not checked, and a summary.
 std::string UsedText(const UsedPlan& used, std::string_view source, const Paint& paint);
 
 }  // namespace berth::cli

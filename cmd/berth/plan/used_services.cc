@@ -17,7 +17,9 @@ namespace {
 
 using codec::Value;
 
-auto Bad(std::string message) { return base::Fail(base::Reason::kInvalid, std::move(message)); }
+auto BadDocument(std::string message) {
+  return base::Fail(base::Reason::kInvalid, std::move(message));
+}
 
 std::string_view TypeName(const Value& value) {
   switch (value.GetKind()) {
@@ -39,7 +41,7 @@ std::string_view TypeName(const Value& value) {
   return "an object";
 }
 
-/// A missing field and null are the same to the API.
+/// Returns null for a missing field and for null, which are the same to the API.
 const Value* FindSet(const Value& object, std::string_view key) {
   const Value* found = object.Find(key);
   return found == nullptr || found->IsNull() ? nullptr : found;
@@ -49,8 +51,8 @@ std::string ChildPath(std::string_view path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
-/// Reads one object. The first problem is kept and everything after it reads as empty, so that the
-/// code that walks a Service need not stop at each field.
+/// Reads one object. The first problem is kept, and reading continues with empty values, so that
+/// the code need not check each field.
 class ServiceReader {
  public:
   explicit ServiceReader(std::string where) : where_(std::move(where)) {}
@@ -123,7 +125,7 @@ void ServiceReader::Add(ValueKind kind, U128 value) {
 
 void ServiceReader::AddAddress(std::string_view text, std::string_view path) {
   if (text.empty() || text == "None") return;
-  // As Kubernetes reads what it has stored: text from before its strict rules is still an address.
+  // Stored objects may have addresses from before Kubernetes' strict rules, which it still accepts.
   const std::optional<ip::LooseAddr> loose = ip::ParseAddrLoose(text);
   if (!loose) return Fail(path, fmt::format("{} is not an IP address", base::GoQuoted(text)));
   const bool v4 = loose->addr.family() == ip::Family::kV4;
@@ -175,8 +177,8 @@ base::Result<std::vector<Use>> ServiceReader::Read(const Value& service) {
     ReadAddresses(*spec);
     ReadPorts(*spec);
   }
-  if (problem_) return Bad(*std::move(problem_));
-  // Ports of several protocols may share a number; that is one use.
+  if (problem_) return BadDocument(*std::move(problem_));
+  // Ports of several protocols may share a number. That is one use.
   const auto key = [](const Use& use) { return std::pair(use.kind, use.value); };
   std::ranges::sort(uses_, {}, key);
   const auto repeated = std::ranges::unique(uses_, {}, key);
@@ -186,15 +188,16 @@ base::Result<std::vector<Use>> ServiceReader::Read(const Value& service) {
 
 base::Result<void> AddService(const Value& item, const std::string& where, Used& used) {
   if (item.AsObject() == nullptr) {
-    return Bad(fmt::format("{}: must be a Service, not {}", where, TypeName(item)));
+    return BadDocument(fmt::format("{}: must be a Service, not {}", where, TypeName(item)));
   }
-  // The items of a ServiceList, as the API sends it, do not say what they are. Other API groups
-  // have a kind of that name, too.
+  // The items of a ServiceList from the API have no kind. Other API groups have a kind "Service",
+  // too.
   for (const auto& [key, wanted] : {std::pair("kind", "Service"), std::pair("apiVersion", "v1")}) {
     const Value* found = FindSet(item, key);
     if (found == nullptr) continue;
     if (found->AsString() == nullptr) {
-      return Bad(fmt::format("{}: {}: must be a string, not {}", where, key, TypeName(*found)));
+      return BadDocument(
+          fmt::format("{}: {}: must be a string, not {}", where, key, TypeName(*found)));
     }
     if (*found->AsString() != wanted) {
       ++used.other_objects;
@@ -224,7 +227,7 @@ base::Result<Used> ReadServices(const Value& document) {
   const Value* kind = FindSet(document, "kind");
   const std::string* kind_text = kind != nullptr ? kind->AsString() : nullptr;
   if (kind_text == nullptr) {
-    return Bad("kind: must be \"List\", \"ServiceList\" or \"Service\"");
+    return BadDocument("kind: must be \"List\", \"ServiceList\" or \"Service\"");
   }
   if (*kind_text == "Service") {
     Used used{.format = UsedFormat::kServices};
@@ -233,13 +236,13 @@ base::Result<Used> ReadServices(const Value& document) {
     return used;
   }
   if (*kind_text != "List" && *kind_text != "ServiceList") {
-    return Bad(fmt::format("holds a {}; use the output of `kubectl get svc -A -o json`",
-                           base::GoQuoted(*kind_text)));
+    return BadDocument(fmt::format("contains a {}; use the output of `kubectl get svc -A -o json`",
+                                   base::GoQuoted(*kind_text)));
   }
   const Value* items = FindSet(document, "items");
   if (items == nullptr) return Used{.format = UsedFormat::kServices};
   if (items->AsArray() == nullptr) {
-    return Bad(fmt::format("items: must be a list, not {}", TypeName(*items)));
+    return BadDocument(fmt::format("items: must be a list, not {}", TypeName(*items)));
   }
   return ReadItems(*items->AsArray(), "items");
 }

@@ -1,4 +1,4 @@
-// The Services of a parsed `kubectl get svc -o json`, and the values they hold. For use by used.cc.
+// Reads the values in use from a parsed `kubectl get svc -o json`. For use by used.cc.
 #pragma once
 
 #include "base/result.h"

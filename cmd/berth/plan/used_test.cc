@@ -14,19 +14,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// For texts that must be good.
+/// Reads a text that must be valid.
 Used Read(std::string_view text) {
   base::Result<Used> used = ReadUsed(text);
   EXPECT_TRUE(used.has_value()) << text << ": " << (used ? "" : used.error().message);
   return used.value_or(Used{});
 }
 
-std::string Problem(std::string_view text) {
+std::string ProblemOfUsed(std::string_view text) {
   const base::Result<Used> used = ReadUsed(text);
   return used ? "" : used.error().message;
 }
 
-/// "value owner", as a list would have it.
+/// Returns the uses as "value owner", as in a list.
 std::vector<std::string> Texts(const Used& used) {
   std::vector<std::string> texts;
   for (const Use& use : used.uses)
@@ -34,7 +34,7 @@ std::vector<std::string> Texts(const Used& used) {
   return texts;
 }
 
-/// A Service a/b with the members of its spec.
+/// Returns the JSON of a Service a/b with these members of its spec.
 std::string Service(std::string_view spec) {
   return R"({"kind":"Service","metadata":{"namespace":"a","name":"b"},"spec":{)" +
          std::string(spec) + "}}";
@@ -67,17 +67,17 @@ TEST(UsedListTest, NothingIsFine) {
 }
 
 TEST(UsedListTest, ProblemsNameTheLine) {
-  EXPECT_EQ(Problem("10.0.0.1\n\n10.0.0.256"),
+  EXPECT_EQ(ProblemOfUsed("10.0.0.1\n\n10.0.0.256"),
             "line 3: \"10.0.0.256\": must be a valid IP address, (e.g. 10.9.8.7 or "
             "2001:db8::ffff)");
-  EXPECT_EQ(Problem("65536"),
+  EXPECT_EQ(ProblemOfUsed("65536"),
             "line 1: \"65536\": a port must be a number from 1 to 65535 without leading 0s");
-  EXPECT_THAT(Problem("0"), HasSubstr("from 1 to 65535"));
-  EXPECT_THAT(Problem("080"), HasSubstr("from 1 to 65535"));
-  EXPECT_THAT(Problem("010.0.0.1"), HasSubstr("must not have leading 0s"));
-  EXPECT_EQ(Problem("web 30080"), "line 1: \"web\": must be an IP address or a port number");
-  EXPECT_THAT(Problem("10.0.0.0/24"), HasSubstr("must be a valid IP address"));
-  EXPECT_LT(Problem(std::string(100'000, 'x')).size(), 200u);
+  EXPECT_THAT(ProblemOfUsed("0"), HasSubstr("from 1 to 65535"));
+  EXPECT_THAT(ProblemOfUsed("080"), HasSubstr("from 1 to 65535"));
+  EXPECT_THAT(ProblemOfUsed("010.0.0.1"), HasSubstr("must not have leading 0s"));
+  EXPECT_EQ(ProblemOfUsed("web 30080"), "line 1: \"web\": must be an IP address or a port number");
+  EXPECT_THAT(ProblemOfUsed("10.0.0.0/24"), HasSubstr("must be a valid IP address"));
+  EXPECT_LT(ProblemOfUsed(std::string(100'000, 'x')).size(), 200u);
 }
 
 TEST(UsedListTest, PassesOverWhatKubectlPrintsForNothing) {
@@ -89,14 +89,14 @@ TEST(UsedListTest, TooManyValuesAreRefused) {
   for (size_t i = 0; i <= kMaxUses; ++i) list += "1\n";
   const auto used = ReadUsed(list);
   ASSERT_FALSE(used.has_value());
-  EXPECT_EQ(used.error().message, "holds more than 2,000,000 values, the most that are read");
+  EXPECT_EQ(used.error().message, "contains more than 2,000,000 values, the maximum");
 }
 
 TEST(UsedListTest, RecognizesWhatItCannotRead) {
-  EXPECT_THAT(Problem("apiVersion: v1\nkind: List\n"), HasSubstr("-o json"));
-  EXPECT_THAT(Problem("---\n"), HasSubstr("looks like YAML"));
-  EXPECT_THAT(Problem("NAMESPACE   NAME   TYPE\n"), HasSubstr("-o json"));
-  EXPECT_THAT(Problem(std::string_view("\xFF\xFE{\0", 4)), HasSubstr("UTF-16"));
+  EXPECT_THAT(ProblemOfUsed("apiVersion: v1\nkind: List\n"), HasSubstr("-o json"));
+  EXPECT_THAT(ProblemOfUsed("---\n"), HasSubstr("looks like YAML"));
+  EXPECT_THAT(ProblemOfUsed("NAMESPACE   NAME   TYPE\n"), HasSubstr("-o json"));
+  EXPECT_THAT(ProblemOfUsed(std::string_view("\xFF\xFE{\0", 4)), HasSubstr("UTF-16"));
 }
 
 TEST(UsedServicesTest, ReadsAddressesAndPorts) {
@@ -153,47 +153,50 @@ TEST(UsedServicesTest, ReadsAddressesFromBeforeStrictRules) {
 }
 
 TEST(UsedServicesTest, ProblemsNameTheServiceAndTheField) {
-  EXPECT_EQ(Problem(Service(R"("clusterIPs":["10.0.0.1",7])")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("clusterIPs":["10.0.0.1",7])")),
             "Service a/b: spec.clusterIPs[1]: must be a string, not a number");
-  EXPECT_EQ(Problem(Service(R"("clusterIPs":"10.0.0.1")")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("clusterIPs":"10.0.0.1")")),
             "Service a/b: spec.clusterIPs: must be a list, not a string");
-  EXPECT_EQ(Problem(Service(R"("clusterIP":"10.0.0")")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("clusterIP":"10.0.0")")),
             "Service a/b: spec.clusterIP: \"10.0.0\" is not an IP address");
-  EXPECT_EQ(Problem(Service(R"("ports":{})")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("ports":{})")),
             "Service a/b: spec.ports: must be a list, not an object");
-  EXPECT_EQ(Problem(Service(R"("ports":[{},[]])")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("ports":[{},[]])")),
             "Service a/b: spec.ports[1]: must be an object, not a list");
-  EXPECT_EQ(Problem(Service(R"("ports":[{"nodePort":"30000"}])")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("ports":[{"nodePort":"30000"}])")),
             "Service a/b: spec.ports[0].nodePort: must be a number, not a string");
-  EXPECT_EQ(Problem(Service(R"("healthCheckNodePort":65536)")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("healthCheckNodePort":65536)")),
             "Service a/b: spec.healthCheckNodePort: must be a whole number from 0 to 65535");
   for (const std::string_view number : {"-1", "1.5", "18446744073709551615", "1e9"}) {
-    EXPECT_THAT(Problem(Service(R"("healthCheckNodePort":)" + std::string(number))),
+    EXPECT_THAT(ProblemOfUsed(Service(R"("healthCheckNodePort":)" + std::string(number))),
                 HasSubstr("must be a whole number from 0 to 65535"));
   }
-  EXPECT_EQ(Problem(Service(R"("type":true)")),
+  EXPECT_EQ(ProblemOfUsed(Service(R"("type":true)")),
             "Service a/b: spec.type: must be a string, not a boolean");
 }
 
 TEST(UsedServicesTest, ProblemsNameThePlaceOfANamelessService) {
-  EXPECT_EQ(Problem(R"({"kind":"List","items":[{}]})"), "items[0]: metadata.name: is missing");
-  EXPECT_EQ(Problem(R"([{"metadata":[]}])"), "array[0]: metadata: must be an object, not a list");
-  EXPECT_EQ(Problem(R"([{"metadata":{"name":7}}])"),
+  EXPECT_EQ(ProblemOfUsed(R"({"kind":"List","items":[{}]})"),
+            "items[0]: metadata.name: is missing");
+  EXPECT_EQ(ProblemOfUsed(R"([{"metadata":[]}])"),
+            "array[0]: metadata: must be an object, not a list");
+  EXPECT_EQ(ProblemOfUsed(R"([{"metadata":{"name":7}}])"),
             "array[0]: metadata.name: must be a string, not a number");
-  EXPECT_EQ(Problem(R"([{"kind":7}])"), "array[0]: kind: must be a string, not a number");
-  EXPECT_EQ(Problem("[7]"), "array[0]: must be a Service, not a number");
-  EXPECT_EQ(Problem("[null]"), "array[0]: must be a Service, not null");
-  EXPECT_EQ(Problem(R"({"kind":"Service","metadata":null})"),
+  EXPECT_EQ(ProblemOfUsed(R"([{"kind":7}])"), "array[0]: kind: must be a string, not a number");
+  EXPECT_EQ(ProblemOfUsed("[7]"), "array[0]: must be a Service, not a number");
+  EXPECT_EQ(ProblemOfUsed("[null]"), "array[0]: must be a Service, not null");
+  EXPECT_EQ(ProblemOfUsed(R"({"kind":"Service","metadata":null})"),
             "the Service: metadata.name: is missing");
 }
 
 TEST(UsedServicesTest, RefusesOtherDocuments) {
-  EXPECT_THAT(Problem("{}"), StartsWith("kind: must be"));
-  EXPECT_THAT(Problem(R"({"kind":7})"), StartsWith("kind: must be"));
-  EXPECT_THAT(Problem(R"({"kind":"PodList","items":[]})"), StartsWith("holds a \"PodList\""));
-  EXPECT_THAT(Problem(R"({"kind":"List","items":{}})"), StartsWith("items: must be a list"));
-  EXPECT_THAT(Problem("{"), StartsWith("invalid JSON"));
-  EXPECT_THAT(Problem(std::string(1000, '[')), StartsWith("invalid JSON"));
+  EXPECT_THAT(ProblemOfUsed("{}"), StartsWith("kind: must be"));
+  EXPECT_THAT(ProblemOfUsed(R"({"kind":7})"), StartsWith("kind: must be"));
+  EXPECT_THAT(ProblemOfUsed(R"({"kind":"PodList","items":[]})"),
+              StartsWith("contains a \"PodList\""));
+  EXPECT_THAT(ProblemOfUsed(R"({"kind":"List","items":{}})"), StartsWith("items: must be a list"));
+  EXPECT_THAT(ProblemOfUsed("{"), StartsWith("invalid JSON"));
+  EXPECT_THAT(ProblemOfUsed(std::string(1000, '[')), StartsWith("invalid JSON"));
 }
 
 RC_GTEST_PROP(UsedTest, AnyTextIsReadOrRefused, (const std::string& text)) {

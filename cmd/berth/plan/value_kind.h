@@ -1,5 +1,5 @@
-// The kinds of values a Service can hold: what tells an IPv4 address from an IPv6 one and from a
-// node port once both are numbers, and how each is written.
+// The kinds of values that a Service can have. All values are numbers; the kind says whether a
+// number is an IPv4 address, an IPv6 address or a node port, and how to write it.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ enum class ValueKind : uint8_t { kIpv4, kIpv6, kNodePort };
 inline constexpr std::array kValueKinds = {ValueKind::kIpv4, ValueKind::kIpv6,
                                            ValueKind::kNodePort};
 
-/// The canonical text of a value: an address, or the decimal number of a port.
+/// Returns the canonical text of a value: an address, or the decimal number of a port.
 std::string ValueText(ValueKind kind, U128 value);
 
-/// The name in documents: "IPv4", "IPv6" or "NodePort".
+/// Returns the name in documents: "IPv4", "IPv6" or "NodePort".
 std::string_view KindName(ValueKind kind);
 
-/// What `count` values are called: "IPv4 address", "IPv4 addresses", "node port", ...
+/// Returns the noun for `count` values: "IPv4 address", "IPv4 addresses", "node port", ...
 std::string_view KindNoun(ValueKind kind, U128 count);
 
-/// As KindNoun where the family is clear already: "addresses", "ports".
+/// Returns a noun without the family: "addresses", "ports".
 std::string_view ShortNoun(ValueKind kind, U128 count);
 
 }  // namespace berth::cli

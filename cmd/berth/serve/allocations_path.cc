@@ -2,22 +2,22 @@
 
 #include <utility>
 
+#include "allocation/allocation_forms.h"
 #include "codec/json.h"
 #include "codec/read.h"
-#include "registry/allocation_forms.h"
 #include "server/status_body.h"
 
 namespace berth::cli {
 namespace {
 
-using commit::AllocationForm;
+using allocation::AllocationForm;
 using controllers::AllocationKeeper;
 
 }  // namespace
 
 std::optional<AllocationForm> ParseForm(std::string_view text) {
   for (const auto form : {AllocationForm::kRecords, AllocationForm::kBitmaps}) {
-    if (text == registry::FormText(form)) return form;
+    if (text == allocation::FormText(form)) return form;
   }
   return std::nullopt;
 }
@@ -51,15 +51,15 @@ AllocationStatus FromDocument(const codec::Value& document) {
           .error = std::string(codec::StringAt(document, "error"))};
 }
 
-void Fill(AllocationStatus& status, const controllers::FormSwitch::Report& report) {
+void Fill(AllocationStatus& status, const allocation::FormSwitch::Report& report) {
   status.changed = report.changed;
   status.filled = report.filled;
   status.removed = report.removed;
-  status.left_out = controllers::FormBlockersText(report.left_out);
+  status.left_out = allocation::FormBlockersText(report.left_out);
 }
 
 AllocationStatus StatusOf(const AllocationKeeper::Status& status) {
-  AllocationStatus out{.form = std::string(registry::FormText(status.note.form)),
+  AllocationStatus out{.form = std::string(allocation::FormText(status.note.form)),
                        .running = status.running,
                        .phase = status.phase,
                        .done = status.done,
@@ -87,7 +87,7 @@ void ServeAllocations(AllocationKeeper& keeper, const server::CallPtr& call) {
   }
   if (!keeper.Ask({.to = *to, .force = call->query.Flag("force")})) {
     return call->Fail({.reason = base::Reason::kConflict,
-                       .message = "another switch of the form of allocations is under way"});
+                       .message = "another switch of the form of allocations is in progress"});
   }
   answer(202);
 }

@@ -10,15 +10,17 @@
 #include <optional>
 #include <utility>
 
-#include "alloc/bitmap_ranges.h"
+#include "allocation/bitmaps/bitmap_ranges.h"
 #include "base/go_text.h"
+#include "berth/serve/advertise.h"
+#include "rules/address_text.h"
 
 namespace berth::cli {
 namespace {
 
 using base::Reason;
 
-/// All gates there are, with what they are unless told otherwise.
+/// All feature gates with their defaults.
 const std::map<std::string, bool>& KnownGates() {
   static const std::map<std::string, bool> gates = {{"ClusterIPAllocatorAPI", true},
                                                     {"IPv6DualStack", true},
@@ -50,7 +52,7 @@ tl::unexpected<base::Error> Wrong(std::string message) {
   return base::Fail(Reason::kInvalid, std::move(message));
 }
 
-/// What kube-apiserver's flag library says of a value it cannot read.
+/// Returns the message of kube-apiserver's flag library for a value that it cannot parse.
 tl::unexpected<base::Error> InvalidArgument(std::string_view flag, std::string_view value,
                                             std::string_view why) {
   return Wrong(
@@ -88,12 +90,13 @@ base::Result<std::vector<ip::Cidr>> ParseRanges(const std::string& text) {
   return ranges;
 }
 
-/// Bitmaps hold only so much.
+/// Checks that the ranges fit into bitmaps, if these are used.
 base::Result<void> CheckBitmaps(const ServeSettings& settings) {
   if (settings.gates.at("ClusterIPAllocatorAPI")) return {};
   std::string flag = "--service-cluster-ip-range";
   for (const ip::Cidr& range : settings.service_ranges) {
-    if (auto error = alloc::CheckBitmapRange(range, flag)) return tl::unexpected(*std::move(error));
+    if (auto error = allocation::CheckBitmapRange(range, flag))
+      return tl::unexpected(*std::move(error));
     flag = "--service-cluster-ip-range[1]";
   }
   return {};
@@ -118,7 +121,11 @@ base::Result<void> CheckNumbers(const ServeArguments& arguments) {
   if (arguments.max_mutating_requests_inflight < 0) {
     return Wrong("--max-mutating-requests-inflight can not be negative value");
   }
+  constexpr int64_t kMostAuditorInterval = 86'400;
   constexpr int64_t kLeastHistory = int64_t{1} << 20;
+  if (arguments.auditor_interval < 0 || arguments.auditor_interval > kMostAuditorInterval) {
+    return Wrong("--auditor-interval must be between 0 and 86400 (a day)");
+  }
   if (arguments.history_bytes < kLeastHistory) {
     return Wrong("--history-bytes must be at least 1048576 (1 MiB)");
   }
@@ -135,7 +142,7 @@ base::Result<void> CheckFiles(const ServeArguments& arguments) {
   return {};
 }
 
-/// A path that is good wherever the user goes next, without a slash at its end.
+/// Returns an absolute path without a slash at its end. The user may change directory later.
 base::Result<std::string> AbsoluteDataDir(const ServeArguments& arguments) {
   auto given = arguments.data_dir.empty() ? DefaultDataDir() : arguments.data_dir;
   if (!given) return given;
@@ -144,6 +151,20 @@ base::Result<std::string> AbsoluteDataDir(const ServeArguments& arguments) {
   if (error) return Wrong(fmt::format("--data-dir: {}: {}", *given, error.message()));
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;
+}
+
+/// Checks --advertise-address, which may be left out.
+base::Result<void> CheckAdvertised(const std::string& text) {
+  if (text.empty()) return {};
+  const auto addr = ip::ParseAddr(text, ip::Strictness::kLegacyField);
+  if (!addr) {
+    return InvalidArgument("--advertise-address", text,
+                           "failed to parse IP: " + base::GoQuoted(text));
+  }
+  if (IsReachable(*addr)) return {};
+  return InvalidArgument(
+      "--advertise-address", text,
+      "other machines cannot reach it: " + rules::SpecialAddressProblem(addr->ToString()));
 }
 
 }  // namespace
@@ -155,7 +176,7 @@ base::Result<std::string> DefaultDataDir() {
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
     return std::string(home) + "/.local/share/berth";
   }
-  return Wrong("there is no home directory to keep data in; name a directory with --data-dir");
+  return Wrong("there is no home directory for the data; choose a directory with --data-dir");
 }
 
 base::Result<int64_t> ParseFlagInt(std::string_view flag, std::string_view text) {
@@ -184,7 +205,8 @@ base::Result<std::map<std::string, bool>> ParseGates(const std::string& text) {
     if (gate == gates.end()) {
       std::string known;
       for (const auto& [each, on] : gates) known += (known.empty() ? "" : ", ") + each;
-      return wrong(fmt::format("unrecognized feature gate: {}; there are {}", name, known));
+      return wrong(
+          fmt::format("unrecognized feature gate: {}; the known gates are {}", name, known));
     }
     const auto on = ParseBool(value);
     if (!on) {
@@ -197,6 +219,10 @@ base::Result<std::map<std::string, bool>> ParseGates(const std::string& text) {
   return gates;
 }
 
+base::Result<std::vector<ip::Cidr>> ParseServiceRanges(const std::string& text) {
+  return ParseRanges(text);
+}
+
 base::Result<ServeSettings> CheckArguments(const ServeArguments& arguments) {
   ServeSettings settings;
   auto data_dir = AbsoluteDataDir(arguments);
@@ -205,6 +231,9 @@ base::Result<ServeSettings> CheckArguments(const ServeArguments& arguments) {
   if (!ip::ParseAddr(arguments.bind_address, ip::Strictness::kLegacyField)) {
     return InvalidArgument("--bind-address", arguments.bind_address,
                            "failed to parse IP: " + base::GoQuoted(arguments.bind_address));
+  }
+  if (auto fine = CheckAdvertised(arguments.advertise_address); !fine) {
+    return tl::unexpected(std::move(fine.error()));
   }
   if (auto fine = CheckNumbers(arguments); !fine) return tl::unexpected(std::move(fine.error()));
   if (auto fine = CheckFiles(arguments); !fine) return tl::unexpected(std::move(fine.error()));

@@ -25,7 +25,7 @@ std::string Problem(ServeArguments arguments) {
   return settings.error().message;
 }
 
-/// Sets a variable, or takes it away, and puts it back in the end.
+/// Sets or removes an environment variable, and restores it at the end.
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) {
@@ -73,7 +73,7 @@ TEST(ServeArgumentsTest, DataLiesBelowTheUsersDataDirectory) {
   const auto path = DefaultDataDir();
   ASSERT_FALSE(path);
   EXPECT_EQ(path.error().message,
-            "there is no home directory to keep data in; name a directory with --data-dir");
+            "there is no home directory for the data; choose a directory with --data-dir");
 }
 
 TEST(ServeArgumentsTest, TheDataDirectoryIsGoodFromEverywhere) {
@@ -130,6 +130,8 @@ TEST(ServeArgumentsTest, AddressesPortsAndNumbersInTheirBounds) {
             "--max-requests-inflight can not be negative value");
   EXPECT_EQ(Problem({.max_mutating_requests_inflight = -1}),
             "--max-mutating-requests-inflight can not be negative value");
+  EXPECT_EQ(Problem({.auditor_interval = -1}),
+            "--auditor-interval must be between 0 and 86400 (a day)");
   EXPECT_EQ(Problem({.history_bytes = 1}), "--history-bytes must be at least 1048576 (1 MiB)");
 }
 
@@ -153,8 +155,9 @@ TEST(ServeArgumentsTest, Gates) {
             "invalid argument \"IPv6DualStack=yes\" for \"--feature-gates\" flag: invalid value of "
             "IPv6DualStack=yes, err: strconv.ParseBool: parsing \"yes\": invalid syntax");
   EXPECT_TRUE(problem("Nope=true")
-                  .starts_with("invalid argument \"Nope=true\" for \"--feature-gates\" flag: "
-                               "unrecognized feature gate: Nope; there are ClusterIPAllocatorAPI"))
+                  .starts_with(
+                      "invalid argument \"Nope=true\" for \"--feature-gates\" flag: "
+                      "unrecognized feature gate: Nope; the known gates are ClusterIPAllocatorAPI"))
       << problem("Nope=true");
 }
 

@@ -19,7 +19,7 @@ std::optional<std::string> TextOf(const Value& value) {
   return std::nullopt;
 }
 
-/// A list as its entries, a map as its `name=value`, joined by commas: as on the command line.
+/// Joins the entries of a list, or the `name=value` of a map, by commas, as on the command line.
 std::optional<std::string> JoinedText(const Value& value) {
   std::string joined;
   const auto add = [&joined](const std::string& prefix, const Value& each) {
@@ -54,25 +54,24 @@ base::Result<std::map<std::string, std::string>> ReadConfigFile(const std::strin
   }
   if (!document->duplicates.empty()) {
     const codec::DuplicateKey& again = document->duplicates.front();
-    return base::Fail(base::Reason::kInvalid,
-                      fmt::format("--config: {}: line {}: {} is given a second time", path,
-                                  again.line, again.key));
+    return base::Fail(base::Reason::kInvalid, fmt::format("--config: {}: line {}: {} is set twice",
+                                                          path, again.line, again.key));
   }
   std::map<std::string, std::string> settings;
   if (document->value.IsNull()) return settings;
   const codec::Object* members = document->value.AsObject();
   if (members == nullptr) {
     return base::Fail(base::Reason::kInvalid,
-                      fmt::format("--config: {} must hold one setting per line, named as its flag "
-                                  "(secure-port: 6443)",
+                      fmt::format("--config: {} must contain one setting per line, named like its "
+                                  "flag (secure-port: 6443)",
                                   path));
   }
   for (const codec::Member& member : *members) {
     const auto value = JoinedText(member.value);
     if (!value) {
       return base::Fail(base::Reason::kInvalid,
-                        fmt::format("--config: {}: {} must be a text, a whole number, a list or a "
-                                    "map of them",
+                        fmt::format("--config: {}: {} must be a string, a whole number, or a list "
+                                    "or map of them",
                                     path, member.key));
     }
     settings[member.key] = *value;

@@ -13,8 +13,9 @@
 
 namespace berth::cli {
 
-/// What each flag is set to, as on a command line: the entries of a list, or the `name=value` of a
-/// map, are joined by commas. Names are not checked here, but that none comes twice.
+/// Returns the text of each flag as on a command line: the entries of a list, or the `name=value`
+/// of a map, are joined by commas. Returns an error if a name is set twice, but does not check that
+/// the flags exist.
 base::Result<std::map<std::string, std::string>> ReadConfigFile(const std::string& path);
 
 }  // namespace berth::cli

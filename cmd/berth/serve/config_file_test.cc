@@ -11,16 +11,16 @@
 namespace berth::cli {
 namespace {
 
-using Settings = std::map<std::string, std::string>;
+using FileSettings = std::map<std::string, std::string>;
 
 class ConfigFileTest : public testing::Test {
  protected:
-  base::Result<Settings> Read(const std::string& text) {
+  base::Result<FileSettings> Read(const std::string& text) {
     std::ofstream(path_) << text;
     return ReadConfigFile(path_);
   }
 
-  /// What is wrong, without the file's name.
+  /// Returns the error without the file's name.
   std::string Problem(const std::string& text) {
     const auto settings = Read(text);
     if (settings) return "none";
@@ -35,7 +35,7 @@ class ConfigFileTest : public testing::Test {
 };
 
 TEST_F(ConfigFileTest, YamlAndJsonAlike) {
-  const Settings expected = {{"secure-port", "6443"}, {"bind-address", "::"}};
+  const FileSettings expected = {{"secure-port", "6443"}, {"bind-address", "::"}};
   EXPECT_EQ(Read("# ours\nsecure-port: 6443\nbind-address: '::'\n"), expected);
   EXPECT_EQ(Read(R"({"secure-port": 6443, "bind-address": "::"})"), expected);
 }
@@ -44,23 +44,23 @@ TEST_F(ConfigFileTest, ListsAndMapsAsOnACommandLine) {
   EXPECT_EQ(Read("etcd-servers:\n- http://a:1\n- http://b:2\n"
                  "service-cluster-ip-range: [10.0.0.0/8]\n"
                  "feature-gates: {A: true, B: false}\n"),
-            (Settings{{"etcd-servers", "http://a:1,http://b:2"},
-                      {"service-cluster-ip-range", "10.0.0.0/8"},
-                      {"feature-gates", "A=true,B=false"}}));
+            (FileSettings{{"etcd-servers", "http://a:1,http://b:2"},
+                          {"service-cluster-ip-range", "10.0.0.0/8"},
+                          {"feature-gates", "A=true,B=false"}}));
 }
 
 TEST_F(ConfigFileTest, AnEmptyFileSaysNothing) {
-  EXPECT_EQ(Read(""), Settings());
-  EXPECT_EQ(Read("# nothing yet\n"), Settings());
+  EXPECT_EQ(Read(""), FileSettings());
+  EXPECT_EQ(Read("# nothing yet\n"), FileSettings());
 }
 
 TEST_F(ConfigFileTest, WhatIsNotSettingsIsRefused) {
   const std::string not_settings =
-      " must hold one setting per line, named as its flag (secure-port: 6443)";
+      " must contain one setting per line, named like its flag (secure-port: 6443)";
   EXPECT_EQ(Problem("- secure-port\n"), not_settings);
   EXPECT_EQ(Problem("secure-port\n"), not_settings);
   const std::string not_text =
-      ": secure-port must be a text, a whole number, a list or a map of them";
+      ": secure-port must be a string, a whole number, or a list or map of them";
   EXPECT_EQ(Problem("secure-port: [[1]]\n"), not_text);
   EXPECT_EQ(Problem("secure-port: {a: [1]}\n"), not_text);
   EXPECT_EQ(Problem("secure-port: 1.5\n"), not_text);
@@ -69,7 +69,7 @@ TEST_F(ConfigFileTest, WhatIsNotSettingsIsRefused) {
 
 TEST_F(ConfigFileTest, ErrorsSayWhere) {
   EXPECT_EQ(Problem("secure-port: 1\nbind-address: '::'\nsecure-port: 2\n"),
-            ": line 3: secure-port is given a second time");
+            ": line 3: secure-port is set twice");
   EXPECT_EQ(Problem("secure-port: 1\n  bad\n: [\n").substr(0, 13), ": yaml: line ");
 }
 

@@ -23,7 +23,7 @@ using http::KeyPair;
 
 constexpr std::chrono::hours kAuthorityLife{24 * 365 * 10};
 constexpr std::chrono::hours kLife{24 * 365};
-/// A certificate with less time left than this is made anew.
+/// A certificate that expires within this time is renewed.
 constexpr std::chrono::hours kRenewBefore{24 * 30};
 
 base::Result<bool> Load(const std::string& base, KeyPair& pair) {
@@ -42,7 +42,7 @@ base::Result<void> Save(const std::string& base, const KeyPair& pair) {
   return WritePrivateFile(base + ".crt", pair.certificate_pem);
 }
 
-/// The pair in the files, if `good`; else one that is made and saved.
+/// Returns the pair in the files if it is `good`. Otherwise makes and saves a new pair.
 template <typename Good, typename Make>
 base::Result<KeyPair> LoadOrMake(const std::string& base, Good good, Make make) {
   KeyPair pair;
@@ -102,17 +102,19 @@ std::string Kubeconfig(const CredentialRequest& request, const std::string& auth
                     base::Base64(admin.certificate_pem), base::Base64(admin.key_pem));
 }
 
-/// A file of certificates that a flag names.
+/// Reads a file of certificates that a flag names.
 base::Result<std::string> ReadCertificateFile(std::string_view flag, const std::string& path) {
   auto text = ReadFlagFile(flag, path);
   if (text && !http::ReadCertificate(*text)) {
-    return base::Fail(base::Reason::kInvalid,
-                      fmt::format("{}: {} does not hold certificates in PEM form", flag, path));
+    return base::Fail(
+        base::Reason::kInvalid,
+        fmt::format("{}: {} does not contain certificates in PEM format", flag, path));
   }
   return text;
 }
 
-/// What the user brings along; read first, so that nothing is made when it is not right.
+/// Reads the user's own certificates. This happens first, so that nothing is created if one of them
+/// is invalid.
 base::Result<http::TlsSettings> ReadOwn(const CredentialRequest& request) {
   http::TlsSettings own;
   if (!request.client_ca_file.empty()) {
@@ -136,7 +138,7 @@ base::Result<void> MakeFolder(const std::string& path) {
   if (!error) std::filesystem::permissions(path, std::filesystem::perms::owner_all, error);
   if (!error) return {};
   return base::Fail(base::Reason::kInternalError,
-                    fmt::format("cannot make the directory {}: {}", path, error.message()));
+                    fmt::format("cannot create the directory {}: {}", path, error.message()));
 }
 
 }  // namespace
@@ -156,7 +158,7 @@ base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,
   const base::WallTime now = clock.Now();
   const auto always = [](const KeyPair&) { return true; };
   const auto authority = LoadOrMake(folder + "/ca", always, [&] {
-    log.Info("making an authority and credentials", {{"directory", folder}});
+    log.Info("creating a certificate authority and credentials", {{"directory", folder}});
     return http::MakeAuthority("berth", {.from = now, .length = kAuthorityLife});
   });
   if (!authority) return tl::unexpected(authority.error());

@@ -1,7 +1,8 @@
-// What `berth serve` needs to be believed: an authority, a serving certificate with the right
-// names, an admin's credential and the kubeconfig that holds it. Made at the first start, in the
-// data directory, readable by its owner alone; kept afterwards, but that the serving certificate is
-// made anew when its names or its time no longer do.
+// The credentials of `berth serve`: a certificate authority, a serving certificate with the right
+// names, an administrator's certificate and the kubeconfig that contains it. They are created at
+// the first start in the data directory, readable by the owner only, and kept. The serving
+// certificate is made anew if its names no longer fit; both certificates are renewed before they
+// expire.
 #pragma once
 
 #include <string>
@@ -16,20 +17,20 @@ namespace berth::cli {
 
 struct CredentialRequest {
   std::string data_dir;
-  std::string address;  // What clients connect to: "127.0.0.1".
+  std::string address;  // The address that clients connect to: "127.0.0.1".
   uint16_t port = 6443;
-  std::vector<std::string> more_ips = {};  // Further addresses the server answers to.
-  std::string tls_cert_file = {};          // The user's own serving certificate, if there is one.
+  std::vector<std::string> more_ips = {};  // Further addresses of the server.
+  std::string tls_cert_file = {};          // The user's own serving certificate, if any.
   std::string tls_private_key_file = {};
-  std::string client_ca_file = {};  // Accepted beside the authority of our own.
+  std::string client_ca_file = {};  // CAs that are accepted besides our own.
 };
 
-/// "https://127.0.0.1:6443", "https://[::1]:6443"
+/// Returns a URL such as "https://127.0.0.1:6443" or "https://[::1]:6443".
 std::string ServerUrl(const CredentialRequest& request);
 
 struct Credentials {
   http::TlsSettings tls;
-  std::string kubeconfig;  // Its path.
+  std::string kubeconfig;  // Path of the kubeconfig.
 };
 
 base::Result<Credentials> PrepareCredentials(const CredentialRequest& request,

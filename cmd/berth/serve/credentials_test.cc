@@ -141,14 +141,14 @@ TEST_F(CredentialsTest, OwnCertificatesAreUsedAsTheyAre) {
   EXPECT_EQ(credentials.tls.certificate_pem, serving->certificate_pem);
   EXPECT_EQ(credentials.tls.key_pem, serving->key_pem);
   EXPECT_EQ(credentials.tls.client_ca_pem, Content(Pki("ca.crt")) + authority->certificate_pem);
-  // Who signed it is not known here, so that clients ask their own authorities.
+  // The CA of this certificate is not known here, so clients use their own CAs.
   EXPECT_EQ(Content(credentials.kubeconfig).find("certificate-authority-data"), std::string::npos);
 }
 
 TEST_F(CredentialsTest, NothingIsMadeWhenOwnFilesAreNotRight) {
   request_.client_ca_file = Write("clients.crt", "not a certificate");
   EXPECT_EQ(Problem(), "--client-ca-file: " + request_.client_ca_file +
-                           " does not hold certificates in PEM form");
+                           " does not contain certificates in PEM format");
   request_.client_ca_file.clear();
   request_.tls_cert_file = dir_.Path() + "/none.crt";
   request_.tls_private_key_file = dir_.Path() + "/none.key";

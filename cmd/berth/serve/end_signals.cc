@@ -9,7 +9,7 @@
 
 namespace berth::cli {
 
-EndSignals::EndSignals() {
+EndSignals::EndSignals(const char* command) : command_(command) {
   sigemptyset(&signals_);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals_, signal);
   pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
@@ -21,17 +21,30 @@ EndSignals::~EndSignals() {
     const base::MutexLock lock(mutex_);
     over_ = true;
   }
-  pthread_kill(thread_.native_handle(), SIGHUP);  // Only to wake it up.
+  pthread_kill(thread_.native_handle(), SIGHUP);  // Only wakes the thread.
   thread_.join();
+}
+
+void EndSignals::Begin() {
+  const base::MutexLock lock(mutex_);
+  running_ = false;
+  start_over_ = false;
 }
 
 EndSignals::Wanted EndSignals::Next() {
   const base::MutexLock lock(mutex_);
   running_ = true;
-  while (!end_ && !reload_) changed_.Wait(mutex_);
+  while (!end_ && !reload_ && !start_over_) changed_.Wait(mutex_);
   if (end_) return Wanted::kEnd;
+  if (start_over_) return Wanted::kStartOver;
   reload_ = false;
   return Wanted::kReload;
+}
+
+void EndSignals::StartOver() {
+  const base::MutexLock lock(mutex_);
+  start_over_ = true;
+  changed_.NotifyAll();
 }
 
 void EndSignals::Run() {
@@ -49,15 +62,14 @@ void EndSignals::Run() {
   }
 }
 
-/// Ending at once is safe: what was acknowledged is in the store.
+/// Exiting at once is safe, because acknowledged writes are in the store.
 void EndSignals::TakeEnd() {
   if (running_ && !end_) {
     end_ = true;
     return;
   }
-  std::fputs(running_ ? "berth serve: ends at once, as asked a second time\n"
-                      : "berth serve: ends before it served, as asked\n",
-             stderr);
+  std::fprintf(stderr, "berth %s: %s\n", command_,
+               running_ ? "second signal, exiting at once" : "stopped before it was ready");
   std::_Exit(running_ ? kFailed : kFine);
 }
 

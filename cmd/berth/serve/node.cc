@@ -8,21 +8,30 @@
 #include <functional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "allocation/allocator.h"
+#include "allocation/ledger/ledger.h"
+#include "allocation/ledger/ledger_view.h"
+#include "allocation/records.h"
 #include "berth/files.h"
+#include "berth/serve/advertise.h"
 #include "berth/serve/allocations_path.h"
+#include "berth/serve/audit_path.h"
 #include "berth/serve/node_metrics.h"
 #include "berth/serve/snapshot_path.h"
+#include "berth/store/open.h"
 #include "codec/read.h"
 #include "codec/slot.h"
-#include "commit/allocations.h"
 #include "commit/sequencer.h"
 #include "controllers/allocation_keeper.h"
+#include "controllers/auditor.h"
 #include "controllers/bootstrap.h"
 #include "controllers/controllers.h"
+#include "controllers/essentials.h"
+#include "controllers/range_findings.h"
 #include "obs/audit_log.h"
-#include "registry/addresses.h"
-#include "registry/records.h"
+#include "obs/auditor_metrics.h"
 #include "registry/registry.h"
 #include "server/api_server.h"
 #include "server/signals.h"
@@ -37,19 +46,12 @@ namespace {
 
 using base::Reason;
 
-constexpr std::chrono::minutes kLoadLimit{10};
 constexpr std::chrono::seconds kGoodbye{1};
+/// The first pass of the auditor delays the start by at most this time.
+constexpr std::chrono::seconds kFirstPass{1};
 constexpr size_t kWorkerThreads = 2;
 constexpr size_t kMaxWaitingWork = 64;
 constexpr const char* kFormGate = "ClusterIPAllocatorAPI";
-
-/// Engines note a slot in what is stored; otherwise it is what was sent.
-bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
-  if (sent == stored) return true;
-  std::string cleared(stored);
-  codec::ClearSlot(key, cleared);
-  return cleared == sent;
-}
 
 base::Result<server::TokenTable> ReadTokens(const std::string& file) {
   if (file.empty()) return server::TokenTable();
@@ -80,8 +82,8 @@ obs::AuditOptions AuditOf(const ServeArguments& arguments, const ServeSettings& 
           .backups = static_cast<size_t>(arguments.audit_log_maxbackup)};
 }
 
-/// The host's name, as far as it can be part of an object's, and something that tells this start
-/// from every other.
+/// Returns the host's name, as far as an object's name can contain it, with a random suffix that is
+/// different at each start.
 std::string ReplicaName(base::SeededRandom random) {
   std::array<char, 256> host = {};
   if (gethostname(host.data(), host.size() - 1) != 0) host[0] = 0;
@@ -97,7 +99,7 @@ std::string ReplicaName(base::SeededRandom random) {
 
 }  // namespace
 
-/// In the order in which they need each other.
+/// The parts of a node, in the order of their dependencies.
 struct Node::Parts {
   Parts(std::unique_ptr<store::Engine> the_engine, const Options& options, const base::Clock& clock,
         base::Logger& log, server::TokenTable tokens, std::unique_ptr<obs::AuditLog> the_audit)
@@ -106,40 +108,66 @@ struct Node::Parts {
         resources(kinds.MakeResources(SettingsOf(options.settings))),
         past(*engine, resources),
         hub(past, resources, {}),
-        allocations(
-            registry::MakeRecordReader(registry::RecordRowsOf(kinds), GatesOf(options.settings)),
-            base::SeededRandom::FromKernel()),
-        addresses(allocations, registry::RecordRowsOf(kinds), clock,
-                  base::SeededRandom::FromKernel(), &allocator_metrics),
-        follower(*engine, resources, {&allocations, &hub},
-                 {.shared_store = options.shared, .same = SameApartFromSlot}, clock, log),
+        ledger(allocation::MakeRecordReader(allocation::RecordRowsOf(kinds),
+                                            GatesOf(options.settings)),
+               base::SeededRandom::FromKernel()),
+        follower(*engine, resources, {&ledger, &hub},
+                 {.shared_store = options.shared, .same = codec::SameApartFromSlot}, clock, log),
         workers(kWorkerThreads, kMaxWaitingWork),
-        sequencer(follower, {.run = [this](const std::function<void()>& work) { RunBeside(work); },
-                             .metrics = &options.writes}),
-        registry(kinds, resources, sequencer, addresses, GatesOf(options.settings), clock,
-                 base::SeededRandom::FromKernel()),
+        sequencer({*engine, follower, resources, clock, follower},
+                  {.run = [this](const std::function<void()>& work) { RunBeside(work); },
+                   .metrics = &options.writes}),
+        allocator({.kinds = kinds,
+                   .gates = GatesOf(options.settings),
+                   .ledger = ledger,
+                   .sequencer = sequencer,
+                   .clock = clock,
+                   .metrics = &allocator_metrics},
+                  base::SeededRandom::FromKernel()),
+        registry(
+            kinds, resources, sequencer, allocator.Hooks(), [this] { return allocator.Settings(); },
+            clock, base::SeededRandom::FromKernel()),
         replica{.id = ReplicaName(base::SeededRandom::FromKernel()),
                 .version = options.version,
                 .address = fmt::format("{}:{}", options.arguments.bind_address,
                                        options.arguments.secure_port),
+                .advertised = Advertised(options),
+                .port = SecurePort(options),
                 .gates = GatesOf(options.settings)},
         controllers({.registry = registry,
                      .follower = follower,
                      .hub = hub,
-                     .allocations = allocations,
+                     .ledger = ledger,
+                     .allocator = allocator,
                      .clock = clock,
                      .log = log,
                      .secure_port = SecurePort(options),
-                     .replica = replica},
+                     .replica = replica,
+                     .findings = &range_findings,
+                     .asked_cidrs = AskedCidrs(options)},
                     base::SeededRandom::FromKernel()),
         keeper({.registry = registry,
                 .follower = follower,
-                .allocations = allocations,
+                .ledger = ledger,
                 .clock = clock,
                 .log = log,
-                .run = controllers::WaitFor(sequencer),
+                .run = allocation::WaitFor(sequencer, clock),
+                .gates = GatesOf(options.settings),
                 .metrics = &repair_metrics},
                base::SeededRandom::FromKernel()),
+        auditor({.follower = follower,
+                 .follow_up = {.registry = registry,
+                               .ledger = ledger,
+                               .clock = clock,
+                               .log = log,
+                               .run = allocation::WaitFor(sequencer, clock),
+                               .repair_metrics = &repair_metrics,
+                               .metrics = &auditor_metrics,
+                               .ranges = &range_findings,
+                               .repair_bitmaps = [this] { keeper.AskRepair(); }}},
+                std::chrono::seconds(options.arguments.auditor_interval),
+                base::SeededRandom::FromKernel()),
+        essentials(BootstrapParts(clock, log), BootstrapOptionsOf(options, replica)),
         authenticator(std::move(tokens)),
         snapshots(*engine, options.store_name, clock, log),
         api({.registry = registry,
@@ -163,10 +191,12 @@ struct Node::Parts {
             log, clock) {
     api.AddPath(kAllocationsPath,
                 [this](const server::CallPtr& call) { ServeAllocations(keeper, call); });
+    api.AddPath(kAuditPath, [this](const server::CallPtr& call) { ServeAudit(auditor, call); });
     api.AddPath(kSnapshotPath, [this](const server::CallPtr& call) { snapshots.Serve(call); });
     options.writes.AddTo(metrics);
     allocator_metrics.AddTo(metrics);
     repair_metrics.AddTo(metrics);
+    auditor_metrics.AddTo(metrics);
     AddNodeMetrics({.engine = *engine,
                     .kinds = kinds,
                     .follower = follower,
@@ -184,11 +214,16 @@ struct Node::Parts {
     });
     health.AddReady("picture", [this]() -> std::optional<std::string> {
       if (follower.Ready()) return std::nullopt;
-      return "the state is being read from the store";
+      return "reading the state from the store";
     });
     health.AddReady("bootstrap", [this]() -> std::optional<std::string> {
       if (bootstrapped) return std::nullopt;
-      return "the first namespaces and ranges are being made";
+      return "creating the first namespaces and ranges";
+    });
+    health.AddReady("essentials", [this]() -> std::optional<std::string> {
+      if (!bootstrapped) return std::nullopt;  // They are being made.
+      const auto lost = controllers::FindLost(registry, follower);
+      return lost ? std::optional(lost->Text()) : std::nullopt;
     });
     health.AddReady("shutdown", [this]() -> std::optional<std::string> {
       if (!draining) return std::nullopt;
@@ -205,37 +240,67 @@ struct Node::Parts {
     return web;
   }
 
-  /// Writes that waited for another one of the same object are decided on a worker, so that the
-  /// thread that follows the store goes on.
+  /// Decides writes that waited for another write of the same object. This runs on a worker, so
+  /// that it does not block the follower's thread.
   void RunBeside(const std::function<void()>& work) {
     if (!workers.Run(work)) work();
   }
 
+  /// Returns no CIDRs if the operator has not set the flag, and only the first one if this server
+  /// ignores a second family.
+  static std::vector<ip::Cidr> AskedCidrs(const Options& options) {
+    const ServeArguments unasked;
+    const bool asked =
+        options.arguments.cluster_ip_range_given ||
+        options.arguments.service_cluster_ip_range != unasked.service_cluster_ip_range;
+    if (!asked) return {};
+    std::vector<ip::Cidr> cidrs = options.settings.service_ranges;
+    if (!GatesOf(options.settings).dual_stack && cidrs.size() > 1)
+      cidrs.erase(cidrs.begin() + 1, cidrs.end());
+    return cidrs;
+  }
+
+  controllers::BootstrapParts BootstrapParts(const base::Clock& clock, base::Logger& log) {
+    return {.registry = registry,
+            .follower = follower,
+            .ledger = ledger,
+            .allocator = allocator,
+            .clock = clock,
+            .log = log,
+            .repair = [this] { return keeper.FirstPass(); },
+            .tell = [this](std::string note) { notes.push_back(std::move(note)); }};
+  }
+
+  static controllers::BootstrapOptions BootstrapOptionsOf(
+      const Options& options, const controllers::ReplicaFacts& replica) {
+    const ServeArguments unasked;
+    return {.cidrs = options.settings.service_ranges,
+            .node_ports = options.settings.node_ports,
+            .secure_port = SecurePort(options),
+            .asked_for_cidrs = !AskedCidrs(options).empty(),
+            .asked_for_ports =
+                options.arguments.node_port_range_given ||
+                options.arguments.service_node_port_range != unasked.service_node_port_range,
+            .bitmaps = !options.settings.gates.at(kFormGate),
+            .asked_for_form = options.arguments.feature_gates.find(kFormGate) != std::string::npos,
+            .replica = replica};
+  }
+
   base::Result<void> Bootstrap(const Options& options, const base::Clock& clock,
                                base::Logger& log) {
-    const ServeArguments unasked;
-    auto made = controllers::Bootstrap(
-        {.registry = registry,
-         .follower = follower,
-         .allocations = allocations,
-         .clock = clock,
-         .log = log,
-         .repair = [this] { return keeper.FirstPass(); }},
-        {.cidrs = options.settings.service_ranges,
-         .node_ports = options.settings.node_ports,
-         .secure_port = SecurePort(options),
-         .asked_for_cidrs =
-             options.arguments.service_cluster_ip_range != unasked.service_cluster_ip_range,
-         .asked_for_ports =
-             options.arguments.service_node_port_range != unasked.service_node_port_range,
-         .bitmaps = !options.settings.gates.at(kFormGate),
-         .asked_for_form = options.arguments.feature_gates.find(kFormGate) != std::string::npos,
-         .replica = replica});
+    auto made =
+        controllers::Bootstrap(BootstrapParts(clock, log), BootstrapOptionsOf(options, replica));
     bootstrapped = made.has_value();
     return made;
   }
 
-  /// The port is not known yet when the kernel is to choose it.
+  static std::string Advertised(const Options& options) {
+    const auto addr =
+        AdvertisedAddress(options.arguments.advertise_address, options.arguments.bind_address);
+    return addr ? addr->ToString() : std::string();
+  }
+
+  /// Returns the usual port if the kernel is to choose one, because it is not known yet.
   static uint16_t SecurePort(const Options& options) {
     constexpr uint16_t kUsual = 6443;
     const auto port = static_cast<uint16_t>(options.arguments.secure_port);
@@ -249,21 +314,28 @@ struct Node::Parts {
   const state::Resources resources;
   const state::Past past;
   watch::Hub hub;
-  commit::Allocations allocations;
-  obs::AllocatorMetrics allocator_metrics{[this] { return FillOf(allocations.Ranges()); }};
-  registry::Addresses addresses;
+  allocation::Ledger ledger;
+  obs::AllocatorMetrics allocator_metrics{
+      [this] { return FillOf(allocation::LedgerView(ledger).Shares()); }};
   state::Follower follower;
   server::Workers workers;
   commit::Sequencer sequencer;
+  allocation::Allocator allocator;
   registry::Registry registry;
   const controllers::ReplicaFacts replica;
+  controllers::RangeFindings range_findings;
   controllers::Controllers controllers;
   obs::RepairMetrics repair_metrics;
   controllers::AllocationKeeper keeper;
+  obs::AuditorMetrics auditor_metrics{controllers::FindingKindNames(),
+                                      controllers::RepairKindNames()};
+  controllers::Auditor auditor;
+  controllers::EssentialsKeeper essentials;
   server::Signals signals;
   server::Authenticator authenticator;
   server::Health health;
   SnapshotPath snapshots;
+  std::vector<std::string> notes;  // Of the start.
   std::atomic<bool> bootstrapped = false;
   std::atomic<bool> draining = false;
   server::ApiServer api;
@@ -272,13 +344,16 @@ struct Node::Parts {
 
 Node::Node(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-/// Whoever may still have an answer to give gives it while those it goes to are there.
+/// Stops all parts before any of them is destroyed, so that a late answer still finds its receiver.
 Node::~Node() {
   parts_->web.Stop();
+  parts_->essentials.AskToStop();
+  parts_->auditor.Stop();
   parts_->keeper.Stop();
   parts_->controllers.Stop();
   controllers::Unregister(parts_->registry, parts_->replica, kGoodbye);
   parts_->sequencer.Close();
+  parts_->essentials.Stop();
   parts_->follower.Stop();
   parts_->workers.Stop();
 }
@@ -304,19 +379,24 @@ base::Result<std::unique_ptr<Node>> Node::Start(std::unique_ptr<store::Engine> e
   }
   if (auto made = parts->Bootstrap(options, clock, log); !made)
     return tl::unexpected(std::move(made.error()));
+  parts->auditor.Start();
+  parts->auditor.AwaitFirst(kFirstPass);
   if (auto started = parts->web.Start(); !started) {
     base::Error error = std::move(started.error());
-    if (error.reason == Reason::kServiceUnavailable) {  // Taken, or not this machine's.
-      error.message += "; --bind-address and --secure-port choose another";
+    if (error.reason == Reason::kServiceUnavailable) {  // In use, or not of this machine.
+      error.message += "; choose another with --bind-address or --secure-port";
     }
     return tl::unexpected(std::move(error));
   }
   parts->controllers.Start();
   parts->keeper.Start();
+  parts->essentials.Start();
   return std::unique_ptr<Node>(new Node(std::move(parts)));
 }
 
 uint16_t Node::port() const { return parts_->web.port(); }
+
+const std::vector<std::string>& Node::notes() const { return parts_->notes; }
 
 base::Result<void> Node::Reload(const http::TlsSettings& tls, const std::string& token_file) {
   auto tokens = ReadTokens(token_file);

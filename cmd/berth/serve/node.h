@@ -1,10 +1,11 @@
-// One running server: store, picture, registry and API, wired together; the only place that knows
-// all of them. Made in order, taken apart in the opposite one.
+// One running server: store, state, registry and API, wired together. Only this class knows all
+// parts. It creates them in the order of their dependencies and destroys them in reverse order.
 #pragma once
 
 #include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -19,16 +20,16 @@ namespace berth::cli {
 
 class Node {
  public:
-  /// Serves when it returns. `engine` is the store; `shared`: others write to it as well.
   struct Options {
     const ServeArguments& arguments;
     const ServeSettings& settings;
     http::TlsSettings tls;
-    bool shared = false;
-    std::string store_name = {};  // "embedded:DIR", "etcd:URL": where snapshots come from.
+    bool shared = false;          // Whether other replicas write to the store as well.
+    std::string store_name = {};  // "embedded:DIR", "etcd:URL". The source of snapshots.
     std::string version;
-    obs::WriteMetrics& writes;  // Those that the engine counts with.
+    obs::WriteMetrics& writes;  // The metrics that the engine counts with.
   };
+  /// Starts a server on the store `engine`. It serves when this returns.
   static base::Result<std::unique_ptr<Node>> Start(std::unique_ptr<store::Engine> engine,
                                                    const Options& options, const base::Clock& clock,
                                                    base::Logger& log);
@@ -37,11 +38,14 @@ class Node {
   Node& operator=(const Node&) = delete;
 
   uint16_t port() const;
+  /// Returns what an operator should read at the start, one sentence each.
+  const std::vector<std::string>& notes() const;
 
-  /// New certificates and tokens.
+  /// Replaces the certificates, and reads the tokens again.
   base::Result<void> Reload(const http::TlsSettings& tls, const std::string& token_file);
 
-  /// Ends watches cleanly, lets what is under way finish, for so long at most.
+  /// Ends watches cleanly and waits until all requests have ended, at most for `limit`. Returns
+  /// false if some requests have not ended.
   bool Drain(std::chrono::nanoseconds limit);
 
  private:

@@ -1,8 +1,11 @@
 #include "berth/serve/node_metrics.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
+#include "allocation/ledger/ledger_view.h"
 #include "obs/process_metrics.h"
 
 namespace berth::cli {
@@ -17,7 +20,7 @@ void AddNumber(Metrics& metrics, MetricType type, const char* name, const char* 
   metrics.Add({.name = name, .help = help, .type = type}, std::move(value));
 }
 
-/// A member of what a part's statistics are.
+/// Returns a function that reads one member of a part's statistics.
 template <typename Part, typename Stats, typename Number>
 std::function<double()> From(const Part& part, Stats (Part::*read)() const,
                              Number Stats::* member) {
@@ -26,11 +29,11 @@ std::function<double()> From(const Part& part, Stats (Part::*read)() const,
 
 void AddStore(const store::Engine& engine, Metrics& metrics) {
   AddNumber(metrics, MetricType::kGauge, "berth_store_writable",
-            "Whether the store takes writes: 1 if so, else 0",
+            "1 if the store accepts writes, otherwise 0",
             [&engine] { return engine.GetHealth().writable ? 1 : 0; });
 }
 
-/// "leases.coordination.k8s.io", as upstream names them here.
+/// Returns a name such as "leases.coordination.k8s.io", as in Kubernetes' metric.
 std::string ResourceName(const api::Kind& kind) {
   return kind.group.empty() ? std::string(kind.plural)
                             : std::string(kind.plural) + "." + std::string(kind.group);
@@ -42,19 +45,18 @@ void AddState(const registry::Kinds& kinds, const state::Follower& follower, Met
     return From(follower, &Follower::GetStats, member);
   };
   AddNumber(metrics, MetricType::kCounter, "berth_state_events_total",
-            "Number of events that were read from the store", count(&Follower::Stats::events));
+            "Number of events read from the store", count(&Follower::Stats::events));
   AddNumber(metrics, MetricType::kCounter, "berth_state_batches_total",
-            "Number of batches that these events came in", count(&Follower::Stats::batches));
+            "Number of batches of events read from the store", count(&Follower::Stats::batches));
   AddNumber(metrics, MetricType::kCounter, "berth_state_resets_total",
-            "Number of times that the whole store was read", count(&Follower::Stats::resets));
+            "Number of times the whole store was read", count(&Follower::Stats::resets));
   AddNumber(metrics, MetricType::kGauge, "berth_state_undecodable_keys",
-            "Number of keys whose value cannot be decoded and so is not shown",
+            "Number of keys that are not shown because their value cannot be decoded",
             count(&Follower::Stats::undecodable));
   AddNumber(metrics, MetricType::kGauge, "berth_state_ready",
-            "Whether the picture is complete and follows the store: 1 if so, else 0",
+            "1 if the state in memory is complete and follows the store, otherwise 0",
             [&follower] { return follower.Ready() ? 1 : 0; });
-  AddNumber(metrics, MetricType::kGauge, "berth_state_revision",
-            "Revision of the store that the picture shows",
+  AddNumber(metrics, MetricType::kGauge, "berth_state_revision", "Revision of the state in memory",
             [&follower] { return static_cast<double>(follower.Current()->Revision()); });
   metrics.Add({.name = "apiserver_storage_objects",
                .help = "Number of stored objects by resource",
@@ -73,11 +75,11 @@ void AddWatch(const watch::Hub& hub, Metrics& metrics) {
   using watch::Hub;
   const auto now = [&hub](auto member) { return From(hub, &Hub::GetStats, member); };
   AddNumber(metrics, MetricType::kGauge, "berth_watch_ring_events",
-            "Number of recent events that are kept for watches", now(&Hub::Stats::events));
+            "Number of recent events kept for watches", now(&Hub::Stats::events));
   AddNumber(metrics, MetricType::kGauge, "berth_watch_ring_bytes",
-            "Memory that recent events take, in bytes", now(&Hub::Stats::bytes));
+            "Memory used by recent events, in bytes", now(&Hub::Stats::bytes));
   AddNumber(metrics, MetricType::kGauge, "berth_watch_cursors",
-            "Number of watches that read recent events, those of the server itself included",
+            "Number of watches that read recent events, including those of the server itself",
             now(&Hub::Stats::cursors));
 }
 
@@ -87,15 +89,15 @@ void AddCommit(const commit::Sequencer& sequencer, Metrics& metrics) {
     return From(sequencer, &Sequencer::GetStats, member);
   };
   AddNumber(metrics, MetricType::kGauge, "berth_commit_waiting",
-            "Number of writes that are under way or wait for another one of their object",
+            "Number of writes in progress or waiting for another write of the same object",
             count(&Sequencer::Stats::waiting));
   AddNumber(metrics, MetricType::kCounter, "berth_commit_committed_total",
-            "Number of writes that were committed", count(&Sequencer::Stats::committed));
+            "Number of committed writes", count(&Sequencer::Stats::committed));
   AddNumber(metrics, MetricType::kCounter, "berth_commit_conflicts_total",
-            "Number of times that a write was decided again because something had changed",
+            "Number of times a write was retried because something had changed",
             count(&Sequencer::Stats::conflicts));
   AddNumber(metrics, MetricType::kCounter, "berth_commit_unknown_total",
-            "Number of transactions whose outcome had to be found out",
+            "Number of transactions whose outcome was unknown at first",
             count(&Sequencer::Stats::unknown));
 }
 
@@ -104,20 +106,20 @@ void AddHttp(const http::Server& web, Metrics& metrics) {
   AddNumber(metrics, MetricType::kGauge, "berth_http_connections", "Number of open connections",
             count(&http::Stats::connections_now));
   AddNumber(metrics, MetricType::kCounter, "berth_http_connections_total",
-            "Number of connections that were accepted", count(&http::Stats::connections));
+            "Number of accepted connections", count(&http::Stats::connections));
   AddNumber(metrics, MetricType::kCounter, "berth_http_connections_refused_total",
-            "Number of connections that were refused because there were too many",
+            "Number of connections refused because there were too many",
             count(&http::Stats::connections_refused));
   AddNumber(metrics, MetricType::kCounter, "apiserver_tls_handshake_errors_total",
-            "Number of TLS handshakes that failed", count(&http::Stats::handshakes_failed));
+            "Number of failed TLS handshakes", count(&http::Stats::handshakes_failed));
   AddNumber(metrics, MetricType::kCounter, "berth_http_bad_requests_total",
-            "Number of requests that were answered before they were whole: malformed or too large",
+            "Number of requests rejected while they were read: malformed or too large",
             count(&http::Stats::requests_bad));
   AddNumber(metrics, MetricType::kCounter, "berth_http_slow_clients_total",
-            "Number of connections that were closed because their client was too slow",
+            "Number of connections closed because the client was too slow",
             count(&http::Stats::timeouts));
   AddNumber(metrics, MetricType::kCounter, "berth_http_abusive_clients_total",
-            "Number of HTTP/2 connections that were closed because of what their client sent",
+            "Number of HTTP/2 connections closed because the client abused the protocol",
             count(&http::Stats::h2_abuses));
   AddNumber(metrics, MetricType::kCounter, "berth_http_received_bytes_total",
             "Number of bytes received, without TLS", count(&http::Stats::bytes_read));
@@ -127,24 +129,21 @@ void AddHttp(const http::Server& web, Metrics& metrics) {
 
 }  // namespace
 
-obs::AllocatorFill FillOf(const std::vector<commit::Allocations::RangeState>& ranges) {
+obs::AllocatorFill FillOf(const std::vector<allocation::RangeShare>& shares) {
   obs::AllocatorFill fill;
-  for (const commit::Allocations::RangeState& range : ranges) {
-    alloc::StateCounts counts = range.in_static;
-    counts += range.in_dynamic;
-    const auto allocated =
-        static_cast<double>(counts[alloc::State::kTaken] + counts[alloc::State::kReserved]);
-    const auto available =
-        static_cast<double>(counts[alloc::State::kFree] + counts[alloc::State::kCooling]);
-    if (range.pool == commit::PoolId::kPorts) {
+  std::unordered_map<std::string_view, size_t> places;
+  for (const allocation::RangeShare& share : shares) {
+    const auto allocated = static_cast<double>(share.allocated);
+    const auto available = static_cast<double>(share.available);
+    if (share.pool == allocation::PoolId::kPorts) {
       fill.allocated_ports += allocated;
       fill.available_ports += available;
       continue;
     }
-    const bool known = std::any_of(fill.cidrs.begin(), fill.cidrs.end(),
-                                   [&range](const auto& each) { return each.cidr == range.text; });
-    if (known) continue;
-    fill.cidrs.push_back({.cidr = range.text, .allocated = allocated, .available = available});
+    const auto [place, is_new] = places.emplace(share.text, fill.cidrs.size());
+    if (is_new) fill.cidrs.push_back({.cidr = share.text});
+    fill.cidrs[place->second].allocated += allocated;
+    fill.cidrs[place->second].available += available;
   }
   return fill;
 }
@@ -162,7 +161,8 @@ void AddNodeMetrics(const MetricSources& sources, Metrics& metrics) {
   AddCommit(sources.sequencer, metrics);
   AddHttp(sources.web, metrics);
   AddNumber(metrics, MetricType::kCounter, "berth_audit_dropped_lines_total",
-            "Number of lines that the audit log had no room for", [audit = sources.audit] {
+            "Number of lines dropped from the audit log because its buffer was full",
+            [audit = sources.audit] {
               return audit == nullptr ? 0 : static_cast<double>(audit->Dropped());
             });
 }

@@ -1,23 +1,23 @@
-// What the parts of a node tell about themselves, as metrics.
+// The metrics of a node's parts.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "commit/allocations.h"
+#include "allocation/ledger/ledger_view.h"
 #include "commit/sequencer.h"
 #include "http/server.h"
 #include "obs/allocator_metrics.h"
 #include "obs/audit_log.h"
 #include "obs/metrics.h"
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 #include "state/follower.h"
 #include "store/engine.h"
 #include "watch/hub.h"
 
 namespace berth::cli {
 
-/// They must live as long as the metrics are asked.
+/// They must outlive the last use of the metrics.
 struct MetricSources {
   const store::Engine& engine;
   const registry::Kinds& kinds;
@@ -29,8 +29,8 @@ struct MetricSources {
   std::string version = {};
 };
 
-/// How full the ranges are. A CIDR that several ranges have is there once.
-obs::AllocatorFill FillOf(const std::vector<commit::Allocations::RangeState>& ranges);
+/// Returns how full the ranges are. A CIDR that several ranges have is listed once, with their sum.
+obs::AllocatorFill FillOf(const std::vector<allocation::RangeShare>& shares);
 
 void AddNodeMetrics(const MetricSources& sources, obs::Metrics& metrics);
 

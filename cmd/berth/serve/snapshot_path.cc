@@ -6,21 +6,23 @@
 
 #include "berth/store/open.h"
 #include "server/status_body.h"
-#include "store/snapshot.h"
+#include "store/snapshot_file.h"
 
 namespace berth::cli {
 
-/// From the thread that reads the store to the io thread that answers.
+/// Passes bytes from the thread that reads the store to the io thread that answers.
 class SnapshotPath::Pipe {
  public:
   explicit Pipe(http::Signal& signal) : signal_(signal) {}
 
-  /// Waits while too much waits; an error when nobody wants it any more.
+  /// Waits while the pipe is full. Returns an error if the client has disconnected.
   base::Result<void> Push(std::string_view bytes) EXCLUDES(mutex_) {
     {
       base::MutexLock lock(mutex_);
       while (waiting_bytes_ >= kMaxWaitingBytes && !abandoned_) room_.Wait(mutex_);
-      if (abandoned_) return base::Fail(base::Reason::kServiceUnavailable, "the client is gone");
+      if (abandoned_) {
+        return base::Fail(base::Reason::kServiceUnavailable, "the client has disconnected");
+      }
       waiting_bytes_ += bytes.size();
       waiting_.emplace_back(bytes);
     }
@@ -28,7 +30,7 @@ class SnapshotPath::Pipe {
     return {};
   }
 
-  /// No more comes.
+  /// Marks the end of the bytes.
   void End(http::Pulled how) EXCLUDES(mutex_) {
     {
       base::MutexLock lock(mutex_);
@@ -129,7 +131,7 @@ void SnapshotPath::Save(Pipe& pipe) {
   if (saved) {
     log_.Info("sent a snapshot", {{"revision", saved->revision.value}, {"keys", saved->keys}});
   } else {
-    log_.Warn("a snapshot was not sent whole", {{"why", saved.error().message}});
+    log_.Warn("could not send a complete snapshot", {{"why", saved.error().message}});
   }
   pipe.End(saved ? http::Pulled::kEnd : http::Pulled::kAbort);
 }

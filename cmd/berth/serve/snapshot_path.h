@@ -1,8 +1,9 @@
-// GET /berth/v1/snapshot: the whole state at one revision as a snapshot file (store/snapshot.h),
-// while the server goes on. One at a time; it is read from the store as fast as the client takes
-// it, with at most kMaxWaitingBytes and a block in memory.
+// GET /berth/v1/snapshot: the whole state at one revision as a snapshot file
+// (store/snapshot_file.h), while the server keeps running. Only one snapshot is sent at a time. It
+// is read from the store as fast as the client receives it, with at most kMaxWaitingBytes and a
+// block in memory.
 //
-// An answer that breaks off is no snapshot: its end is missing, and its reader will say so.
+// An answer that breaks off has no end marker, so a reader of the snapshot detects it.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +47,7 @@ class SnapshotPath {
   http::Signal signal_;
 
   base::Mutex mutex_;
-  std::shared_ptr<Pipe> running_ GUARDED_BY(mutex_);  // The newest; perhaps it has ended.
+  std::shared_ptr<Pipe> running_ GUARDED_BY(mutex_);  // The newest pipe. It may have ended.
   std::thread thread_ GUARDED_BY(mutex_);
 };
 

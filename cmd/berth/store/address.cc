@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kEmbedded = "embedded:";
 constexpr std::string_view kEtcd = "etcd:";
 
-tl::unexpected<base::Error> Bad(std::string_view text, std::string_view why) {
+tl::unexpected<base::Error> BadAddress(std::string_view text, std::string_view why) {
   return base::Fail(base::Reason::kInvalid, fmt::format("{}: {}", base::GoQuoted(text), why));
 }
 
@@ -26,21 +26,24 @@ base::Result<Address> ParseAddress(std::string_view text) {
   Address address;
   if (text.starts_with(kEmbedded)) {
     address.directory = text.substr(kEmbedded.size());
-    if (address.directory.empty()) return Bad(text, "a directory is missing behind embedded:");
+    if (address.directory.empty())
+      return BadAddress(text, "a directory is missing after embedded:");
     return address;
   }
   if (!text.starts_with(kEtcd)) {
-    return Bad(text, "must be embedded:DIR or etcd:URL[,URL...], as in etcd:https://10.0.0.5:2379");
+    return BadAddress(
+        text, "must be embedded:DIR or etcd:URL[,URL...], as in etcd:https://10.0.0.5:2379");
   }
   for (std::string_view rest = text.substr(kEtcd.size()); !rest.empty();) {
     const std::string_view url = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(url.size() + 1, rest.size()));
     if (!url.starts_with("http://") && !url.starts_with("https://")) {
-      return Bad(text, fmt::format("{} must begin with https:// or http://", base::GoQuoted(url)));
+      return BadAddress(text,
+                        fmt::format("{} must begin with https:// or http://", base::GoQuoted(url)));
     }
     address.endpoints.emplace_back(url);
   }
-  if (address.endpoints.empty()) return Bad(text, "a URL is missing behind etcd:");
+  if (address.endpoints.empty()) return BadAddress(text, "a URL is missing after etcd:");
   return address;
 }
 

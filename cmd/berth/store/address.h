@@ -1,5 +1,5 @@
-// Where a store is, as people name it on the command line: `embedded:DIR` or
-// `etcd:URL[,URL...]`. Pure functions.
+// The address of a store on the command line: `embedded:DIR` or `etcd:URL[,URL...]`. Pure
+// functions.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@
 namespace berth::cli {
 
 struct Address {
-  std::string directory = {};               // Of an embedded store; empty: etcd.
+  std::string directory = {};               // Of an embedded store. Empty for etcd.
   std::vector<std::string> endpoints = {};  // Of etcd.
 
   bool IsEmbedded() const { return !directory.empty(); }
 
-  /// As it was given.
+  /// Returns the address as on the command line.
   std::string Text() const;
 
   bool operator==(const Address&) const = default;
 };
 
-/// kInvalid: says what an address looks like.
+/// Returns kInvalid, with an example of an address, if the text is not one.
 base::Result<Address> ParseAddress(std::string_view text);
 
 }  // namespace berth::cli

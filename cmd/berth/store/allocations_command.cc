@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/go_text.h"
-#include "berth/client/kubeconfig.h"
+#include "berth/client/api_target.h"
 #include "berth/exit_code.h"
 #include "berth/serve/allocations_path.h"
 #include "berth/store/offline_switch.h"
@@ -26,22 +26,23 @@ namespace {
 using base::Reason;
 using base::Result;
 
-constexpr std::string_view kCommand = "migrate-allocations";
+constexpr std::string_view kMigrateAllocations = "migrate-allocations";
 constexpr std::chrono::milliseconds kAskEvery{200};
-/// How long a server may be away while it works: it may be restarted, and goes on then.
+/// How many requests in a row may fail. A server may be restarted, and then continues.
 constexpr int kPatience = 150;
 
 Result<AllocationStatus> Ask(http::Client& client, const ApiTarget& target,
                              const http::ClientRequest& request) {
   const auto answer = client.Send(request);
   if (!answer) {
-    return base::Fail(answer.error().reason, fmt::format("cannot ask the server at {}: {}",
-                                                         target.url, answer.error().message));
+    return base::Fail(answer.error().reason,
+                      fmt::format("the request to the server at {} failed: {}", target.url,
+                                  answer.error().message));
   }
   const auto document = codec::ParseJson(answer->body);
   if (answer->code == 404) {
     return base::Fail(Reason::kServiceUnavailable,
-                      fmt::format("the server at {} is not Berth, or an older one", target.url));
+                      fmt::format("the server at {} is not Berth, or is too old", target.url));
   }
   if (answer->code >= 300 || !document) {
     return base::Fail(
@@ -52,16 +53,16 @@ Result<AllocationStatus> Ask(http::Client& client, const ApiTarget& target,
   return FromDocument(*document);
 }
 
-/// The server does it; it is asked how far it is.
+/// Lets the server switch, and asks it for its progress.
 Result<AllocationStatus> SwitchByServer(const AllocationsArguments& arguments,
                                         const std::string& kubeconfig, Progress& progress) {
-  const auto target = ReadKubeconfig(kubeconfig);
+  const auto target = FindTarget(kubeconfig);
   if (!target) return tl::unexpected(target.error());
   http::Client client(target->client);
-  auto status = Ask(client, *target,
-                    {.method = "POST",
-                     .target = fmt::format("{}?to={}{}", kAllocationsPath, arguments.to,
-                                           arguments.force ? "&force=true" : "")});
+  http::ClientRequest begin = target->Request(fmt::format(
+      "{}?to={}{}", kAllocationsPath, arguments.to, arguments.force ? "&force=true" : ""));
+  begin.method = "POST";
+  auto status = Ask(client, *target, begin);
   int missed = 0;
   while (status && status->running) {
     if (!status->phase.empty()) {
@@ -69,7 +70,7 @@ Result<AllocationStatus> SwitchByServer(const AllocationsArguments& arguments,
                     status->total == 0 ? std::nullopt : std::optional(status->total), 0);
     }
     std::this_thread::sleep_for(kAskEvery);
-    auto next = Ask(client, *target, {.target = kAllocationsPath});
+    auto next = Ask(client, *target, target->Request(kAllocationsPath));
     if (!next && next.error().reason != Reason::kForbidden && ++missed < kPatience) continue;
     missed = 0;
     status = std::move(next);
@@ -78,8 +79,8 @@ Result<AllocationStatus> SwitchByServer(const AllocationsArguments& arguments,
   if (!status->error.empty()) return base::Fail(Reason::kConflict, status->error);
   if (status->form != arguments.to) {
     return base::Fail(Reason::kServiceUnavailable,
-                      fmt::format("the server was restarted meanwhile and finishes it by itself; "
-                                  "now its store is in {}",
+                      fmt::format("the server was restarted and will finish the switch by itself; "
+                                  "its store now uses {}",
                                   status->form));
   }
   return status;
@@ -112,8 +113,8 @@ Result<AllocationStatus> SwitchStore(const AllocationsArguments& arguments, Tool
 }
 
 std::string ReportText(const AllocationStatus& status, const std::string& to) {
-  if (!status.changed) return fmt::format("Allocations are kept in {} already\n", to);
-  std::string text = fmt::format("Allocations are kept in {} now\n\n{}", to,
+  if (!status.changed) return fmt::format("Allocations are already kept as {}\n", to);
+  std::string text = fmt::format("Allocations are now kept as {}\n\n{}", to,
                                  FactsText({{"Filled in", std::to_string(status.filled)},
                                             {"Removed", std::to_string(status.removed)}}));
   if (!status.left_out.empty()) {
@@ -126,7 +127,7 @@ std::string ReportText(const AllocationStatus& status, const std::string& to) {
 
 int RunMigrateAllocations(const AllocationsArguments& arguments) {
   const auto wrong = [](std::string message) {
-    return ReportError(kCommand,
+    return ReportError(kMigrateAllocations,
                        {.reason = Reason::kInvalid,
                         .message = std::move(message) + "; see berth migrate-allocations --help"});
   };
@@ -138,18 +139,18 @@ int RunMigrateAllocations(const AllocationsArguments& arguments) {
                     static_cast<int>(!arguments.store.empty());
   if (named != 1) {
     return wrong(
-        "give one of --data-dir, a data directory, --kubeconfig, a server, and --store, a store");
+        "give one of --data-dir (a data directory), --kubeconfig (a server) and --store (a store)");
   }
   Tools tools;
   Result<AllocationStatus> status = base::Fail(Reason::kUnknown, "");
   {
-    Progress progress(std::string(kCommand), tools.clock());
+    Progress progress(std::string(kMigrateAllocations), tools.clock());
     status = !arguments.kubeconfig.empty()
                  ? SwitchByServer(arguments, arguments.kubeconfig, progress)
              : !arguments.data_dir.empty() ? SwitchDirectory(arguments, tools, progress)
                                            : SwitchStore(arguments, tools, progress);
   }
-  if (!status) return ReportError(kCommand, status.error());
+  if (!status) return ReportError(kMigrateAllocations, status.error());
   return PrintOut(ReportText(*status, arguments.to)) ? kFine : kFailed;
 }
 

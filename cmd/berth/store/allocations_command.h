@@ -1,4 +1,4 @@
-// `berth migrate-allocations`: from its arguments to its exit code.
+// Runs `berth migrate-allocations`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// As they were given.
+/// The arguments as given.
 struct AllocationsArguments {
   std::string to = {};
   bool force = false;
@@ -17,7 +17,8 @@ struct AllocationsArguments {
   EtcdArguments etcd = {};
 };
 
-/// Switches a store between records and bitmaps: by the server that uses it, or itself.
+/// Switches a store between records and bitmaps. If a server uses the store, the server does it.
+/// Returns the exit code.
 int RunMigrateAllocations(const AllocationsArguments& arguments);
 
 }  // namespace berth::cli

@@ -1,4 +1,4 @@
-// A snapshot taken from the embedded engine while others write, restored elsewhere and compared.
+// Takes a snapshot of the embedded engine during writes, restores it elsewhere and compares.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,13 +14,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "berth/store/open.h"
 #include "store/blocking.h"
 #include "store/copy.h"
 #include "store/keys.h"
 #include "store/rocks/rocks_engine.h"
-#include "store/snapshot.h"
+#include "store/snapshot_file.h"
 
 namespace berth::cli {
 namespace {
@@ -31,7 +31,7 @@ using store::Txn;
 using store::rocks::RocksEngine;
 
 constexpr int kWriters = 4;
-constexpr int kPairs = 1500;  // Several pages.
+constexpr int kPairs = 1500;  // More than one page.
 
 class CheckpointTest : public ::testing::Test {
  protected:
@@ -51,7 +51,7 @@ class CheckpointTest : public ::testing::Test {
   base::Logger log_{{.minimum = base::LogLevel::kError}, clock_};
 };
 
-/// Two keys that always change together: a state of one revision has them equal.
+/// Two keys that always change together. They are equal in the state at any revision.
 Txn Pair(int number, uint64_t value) {
   Txn txn;
   for (const std::string_view kind : {"services/specs/a", "ipaddresses"}) {
@@ -61,7 +61,7 @@ Txn Pair(int number, uint64_t value) {
   return txn;
 }
 
-/// Writes pairs until it is told to stop.
+/// Writes pairs until it is stopped.
 class Writers {
  public:
   explicit Writers(store::Engine& engine) {
@@ -97,10 +97,10 @@ TEST_F(CheckpointTest, TakenUnderLoadItIsOneState) {
   }
   for (int round = 0; round < 3; ++round) {
     const std::string file = Path(fmt::format("{}.snap", round));
-    base::Result<store::SnapshotInfo> info;
+    base::Result<store::SnapshotFileInfo> info;
     {
       const Writers writers(*engine);
-      // The first page is read; the others follow once much has changed.
+      // The first page is read now. The others are read after many changes.
       int64_t after = 0;
       const auto wait = [&](uint64_t, uint64_t) {
         after = writers.Written() + 200;

@@ -23,7 +23,7 @@ using base::Reason;
 using base::Result;
 using store::Revision;
 
-constexpr std::string_view kCommand = "migrate";
+constexpr std::string_view kMigrate = "migrate";
 
 struct Way {
   Address from;
@@ -85,7 +85,7 @@ Result<store::Copied> Copy(const MigrateArguments& arguments, const Way& way, To
       }};
   auto copied = store::CopyInto(*target->engine, store::EntriesOf(*source->engine), options);
   if (!copied && copied.error().reason == Reason::kAlreadyExists) {
-    copied.error().message += "; --replace deletes that first";
+    copied.error().message += "; use --replace to delete its contents first";
   }
   return copied;
 }
@@ -94,11 +94,11 @@ Result<store::Copied> Copy(const MigrateArguments& arguments, const Way& way, To
 
 int RunMigrate(const MigrateArguments& arguments) {
   const auto way = ParseWay(arguments);
-  if (!way) return ReportError(kCommand, way.error());
+  if (!way) return ReportError(kMigrate, way.error());
   Tools tools;
-  Progress progress(std::string(kCommand), tools.clock());
+  Progress progress(std::string(kMigrate), tools.clock());
   const auto copied = Copy(arguments, *way, tools, progress);
-  if (!copied) return ReportError(kCommand, copied.error());
+  if (!copied) return ReportError(kMigrate, copied.error());
   const std::string what = fmt::format("Migrated {} to {}", base::ToVisible(way->from.Text()),
                                        base::ToVisible(way->to.Text()));
   const Paint paint(DetectStyle());

@@ -1,4 +1,4 @@
-// `berth migrate`: from its arguments to its exit code.
+// Runs `berth migrate`.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace berth::cli {
 
-/// As they were given.
+/// The arguments as given.
 struct MigrateArguments {
   std::string from = {};
   std::string to = {};
@@ -15,7 +15,7 @@ struct MigrateArguments {
   EtcdArguments etcd = {};
 };
 
-/// Copies the state of one store into another and compares them.
+/// Copies the state of one store into another and compares them. Returns the exit code.
 int RunMigrate(const MigrateArguments& arguments);
 
 }  // namespace berth::cli

@@ -1,5 +1,5 @@
-// Switches the form of allocations of a store that is open here, with as much of a server as that
-// needs. On etcd servers may use it meanwhile.
+// Switches the form of allocations of a store that is open in this process, with the few parts of a
+// server that this needs. If the store is etcd, servers may use it meanwhile.
 #pragma once
 
 #include <memory>

@@ -9,10 +9,12 @@
 
 #include "base/go_text.h"
 #include "berth/exit_code.h"
+#include "berth/program_name.h"
 #include "berth/terminal.h"
 #include "codec/slot.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 #include "store/etcd/etcd_engine.h"
+#include "store/etcd/etcd_read_only.h"
 #include "store/rocks/rocks_engine.h"
 
 namespace berth::cli {
@@ -28,8 +30,8 @@ Result<std::string> ReadPassword(const EtcdArguments& etcd) {
     const char* set = std::getenv("BERTH_ETCD_PASSWORD");
     if (set != nullptr) return std::string(set);
     return base::Fail(Reason::kInvalid,
-                      "--etcd-user needs a password: name a file that holds it with "
-                      "--etcd-password-file, or set BERTH_ETCD_PASSWORD");
+                      "--etcd-user needs a password: use --etcd-password-file or set "
+                      "BERTH_ETCD_PASSWORD");
   }
   const std::string name = base::GoQuoted(etcd.password_file);
   Result<std::string> password = ReadAll(etcd.password_file, kMaxPasswordBytes);
@@ -45,8 +47,9 @@ Result<std::string> ReadPassword(const EtcdArguments& etcd) {
   return password;
 }
 
+/// Opens etcd. With `read_only` nothing is written to it.
 Result<OpenStore> OpenEtcd(const Address& address, const EtcdArguments& etcd,
-                           store::etcd::EtcdOptions options, Tools& tools) {
+                           store::etcd::EtcdOptions options, bool read_only, Tools& tools) {
   options.prefix = etcd.prefix;
   store::etcd::ClientOptions client;
   client.endpoints = address.endpoints;
@@ -59,8 +62,10 @@ Result<OpenStore> OpenEtcd(const Address& address, const EtcdArguments& etcd,
     if (!password) return tl::unexpected(password.error());
     client.password = *std::move(password);
   }
-  auto engine =
-      store::etcd::EtcdEngine::Open(client, options, ObjectSlots(), tools.log(), tools.clock());
+  auto engine = read_only ? store::etcd::OpenReadOnly(client, options, ObjectSlots(), tools.log(),
+                                                      tools.clock())
+                          : store::etcd::EtcdEngine::Open(client, options, ObjectSlots(),
+                                                          tools.log(), tools.clock());
   if (!engine) return tl::unexpected(engine.error());
   const store::Revision compacted = (*engine)->Compacted();
   return OpenStore{.engine = *std::move(engine), .compacted = compacted};
@@ -82,9 +87,7 @@ Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& etcd, 
         {.directory = StoreDirectory(address.directory), .create = false, .read_only = true},
         tools);
   }
-  store::etcd::EtcdOptions options;
-  options.create = false;
-  return OpenEtcd(address, etcd, std::move(options), tools);
+  return OpenEtcd(address, etcd, {}, /*read_only=*/true, tools);
 }
 
 Result<OpenStore> OpenToChange(const Address& address, const EtcdArguments& etcd, Tools& tools) {
@@ -93,7 +96,7 @@ Result<OpenStore> OpenToChange(const Address& address, const EtcdArguments& etcd
   }
   store::etcd::EtcdOptions options;
   options.create = false;
-  return OpenEtcd(address, etcd, std::move(options), tools);
+  return OpenEtcd(address, etcd, std::move(options), /*read_only=*/false, tools);
 }
 
 Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
@@ -103,11 +106,11 @@ Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
   }
   store::etcd::EtcdOptions options;
   options.base = base;
-  return OpenEtcd(address, etcd, std::move(options), tools);
+  return OpenEtcd(address, etcd, std::move(options), /*read_only=*/false, tools);
 }
 
 std::string StoreDirectory(const std::string& data_dir, bool to_make) {
-  const std::string folder = data_dir + "/store";
+  std::string folder = data_dir + "/store";
   std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return folder;
   if (!to_make || std::filesystem::exists(data_dir + "/CURRENT", error)) return data_dir;
@@ -131,7 +134,7 @@ int ExitCodeOf(const base::Error& error) {
 }
 
 int ReportError(std::string_view command, const base::Error& error) {
-  fmt::print(stderr, "berth {}: {}\n", command, error.message);
+  fmt::print(stderr, "{}", AsInvoked(fmt::format("berth {}: {}\n", command, error.message)));
   return ExitCodeOf(error);
 }
 

@@ -1,6 +1,7 @@
-// Opens the stores that commands work on; the wiring of the engines.
+// Opens the stores that commands work on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,26 +14,29 @@
 #include "berth/store/address.h"
 #include "store/digest.h"
 #include "store/engine.h"
-#include "store/slot.h"
+#include "store/event_slot.h"
 #include "store/types.h"
 
 namespace berth::cli {
 
-/// As they were given.
+/// How long reading a whole store may take.
+inline constexpr std::chrono::minutes kLoadLimit{10};
+
+/// The arguments as given.
 struct EtcdArguments {
   std::string prefix = "/registry";
   std::string cacert = {};
   std::string cert = {};
   std::string key = {};
   std::string user = {};
-  std::string password_file = {};  // Empty: the variable BERTH_ETCD_PASSWORD.
+  std::string password_file = {};  // Empty means the environment variable BERTH_ETCD_PASSWORD.
 };
 
-/// What every command needs; engines must not outlive it.
+/// The clock and the log of a command. Engines must not outlive it.
 class Tools {
  public:
   const base::Clock& clock() const { return clock_; }
-  /// To standard error; without the engines' warnings, which are meant for servers.
+  /// Writes to standard error, without the engines' warnings, which are meant for servers.
   base::Logger& log() { return log_; }
 
  private:
@@ -40,36 +44,38 @@ class Tools {
   base::Logger log_{{.minimum = base::LogLevel::kError}, clock_};
 };
 
-/// A store that is open, with what its engine knows about itself.
+/// An open store.
 struct OpenStore {
   std::unique_ptr<store::Engine> engine = {};
-  store::Revision compacted = {};     // When it was opened.
-  std::optional<uint64_t> keys = {};  // Where that costs nothing.
+  store::Revision compacted = {};     // The compacted revision when the store was opened.
+  std::optional<uint64_t> keys = {};  // If the engine knows it without counting.
 };
 
-/// A store that is there, to be read.
+/// Opens an existing store for reading. Nothing is written to it, except that a data directory's
+/// lock file names this process.
 base::Result<OpenStore> OpenToRead(const Address& address, const EtcdArguments& etcd, Tools& tools);
 
-/// A store that is there, to be written to.
+/// Opens an existing store for writing.
 base::Result<OpenStore> OpenToChange(const Address& address, const EtcdArguments& etcd,
                                      Tools& tools);
 
-/// A store to be filled: made, if it is not there, with revisions above `base`.
+/// Opens a store to fill it. Creates it, with revisions above `base`, if it does not exist.
 base::Result<OpenStore> OpenToFill(const Address& address, const EtcdArguments& etcd,
                                    store::Revision base, Tools& tools);
 
-/// Where in a data directory the store is: in its folder "store", where `berth serve` puts it, or
-/// the directory itself, if it is one. `to_make`: a new one goes into the folder.
+/// Returns the directory of the store in a data directory: its folder "store", which `berth serve`
+/// creates, or the data directory itself if that is a store. If there is no store yet, returns the
+/// folder if `to_make`.
 std::string StoreDirectory(const std::string& data_dir, bool to_make = false);
 
-/// How the engines note slots in values, and how values are without.
+/// Return how engines write slots into values, and how to remove the slots.
 store::SlotCodec ObjectSlots();
 store::Normalise WithoutSlots();
 
-/// 2 when an argument, or what it names, is wrong, else 1.
+/// Returns 2 for invalid arguments or files, otherwise 1.
 int ExitCodeOf(const base::Error& error);
 
-/// Prints "berth migrate: <message>" to standard error; returns ExitCodeOf.
+/// Prints "berth migrate: <message>" to standard error. Returns ExitCodeOf(error).
 int ReportError(std::string_view command, const base::Error& error);
 
 }  // namespace berth::cli

@@ -7,14 +7,14 @@
 
 #include "berth/exit_code.h"
 #include "codec/slot.h"
+#include "store/event_slot.h"
 #include "store/keys.h"
-#include "store/slot.h"
 #include "store/types.h"
 
 namespace berth::cli {
 namespace {
 
-// codec and store do not know each other; what they must agree on is checked here.
+// codec and store do not include each other. This checks what they must agree on.
 TEST(ObjectSlotsTest, CodecAndStoreAgree) {
   EXPECT_EQ(codec::kMaxObjectSlot + 1, static_cast<int>(store::kMaxPuts));
   const store::SlotCodec slots = ObjectSlots();

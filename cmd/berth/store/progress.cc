@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "berth/program_name.h"
 #include "berth/store/report.h"
 #include "berth/text.h"
 
@@ -38,8 +39,8 @@ void Progress::Show(std::string_view doing, std::optional<uint64_t> keys,
   shown_ = now;
   line_there_ = terminal_;
   const std::string text = ProgressText(doing, keys, of, bytes);
-  fmt::print(stderr, "{}berth {}: {}{}", terminal_ ? kClearLine : "", command_, text,
-             terminal_ ? "" : "\n");
+  fmt::print(stderr, "{}{}: {}{}", terminal_ ? kClearLine : "",
+             AsInvoked(fmt::format("berth {}", command_)), text, terminal_ ? "" : "\n");
 }
 
 std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,

@@ -1,5 +1,5 @@
-// How far a long command is, on standard error: one line that changes on a terminal, else a line
-// every few seconds. Not thread-safe.
+// Shows the progress of a long command on standard error: a line that changes on a terminal,
+// otherwise a new line every few seconds. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,13 @@ class Progress {
   /// Lines begin with "berth <command>: ". `clock` must outlive it.
   Progress(std::string command, const base::Clock& clock);
 
-  /// Takes the line away again.
+  /// Clears the line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `doing` is "copying"; as often as one likes. Without `keys` only the bytes are shown.
+  /// Shows the progress, such as "copying" (`doing`) 12 `keys` `of` 20. It may be called often:
+  /// most calls print nothing. Without `keys` only the bytes are shown.
   void Show(std::string_view doing, std::optional<uint64_t> keys, std::optional<uint64_t> of,
             uint64_t bytes);
 
@@ -36,7 +37,7 @@ class Progress {
   bool line_there_ = false;
 };
 
-/// "copying: 12,000 of 20,000 keys (60%), 8.1 MiB".
+/// Returns a text such as "copying: 12,000 of 20,000 keys (60%), 8.1 MiB".
 std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,
                          std::optional<uint64_t> of, uint64_t bytes);
 

@@ -11,8 +11,6 @@
 namespace berth::cli {
 namespace {
 
-constexpr size_t kGap = 3;  // Between columns.
-
 std::string Count(uint64_t number) { return WithSeparators(base::U128(number)); }
 
 std::string Held(const store::StateSummary& summary) {
@@ -51,16 +49,14 @@ std::string DurationText(std::chrono::nanoseconds duration) {
   return fmt::format("{} min {:02} s", whole / 60, whole % 60);
 }
 
-std::string KeysText(uint64_t keys) {
-  return fmt::format("{} {}", Count(keys), keys == 1 ? "key" : "keys");
-}
+std::string KeysText(uint64_t keys) { return Plural(keys, "key", "keys"); }
 
 std::string FactsText(const Facts& facts) {
   size_t width = 0;
   for (const auto& [label, text] : facts) width = std::max(width, DisplayWidth(label));
   std::string out;
   for (const auto& [label, text] : facts) {
-    out += fmt::format("  {}{}\n", PadRight(label, width + kGap), text);
+    out += fmt::format("  {}{}\n", PadRight(label, width + kColumnGap), text);
   }
   return out;
 }
@@ -78,8 +74,9 @@ std::string KindTable(const std::map<std::string, store::KindCount>& kinds, cons
   }
   std::string out;
   for (const auto& row : rows) {
-    out += fmt::format("  {}{}{}\n", PadRight(row[0], widths[0]), PadLeft(row[1], widths[1] + kGap),
-                       PadLeft(row[2], widths[2] + kGap));
+    out += fmt::format("  {}{}{}\n", PadRight(row[0], widths[0]),
+                       PadLeft(row[1], widths[1] + kColumnGap),
+                       PadLeft(row[2], widths[2] + kColumnGap));
   }
   return out;
 }
@@ -95,7 +92,7 @@ std::string StatusText(const Status& status, const Paint& paint) {
     facts.emplace_back("History", fmt::format("from revision {}", status.compacted.value));
   }
   facts.emplace_back("Keys", Held(status.summary));
-  facts.emplace_back("Size", fmt::format("{}, {} on the disk", ByteText(status.summary.bytes()),
+  facts.emplace_back("Size", fmt::format("{}, {} on disk", ByteText(status.summary.bytes()),
                                          ByteText(status.disk_bytes)));
   facts.emplace_back("Checksum", store::HexText(status.summary.Checksum()));
   std::string out = fmt::format("{}   {}\n\n", paint.In(Color::kBold, base::ToVisible(status.path)),
@@ -139,14 +136,15 @@ std::string CopiedText(std::string_view what, const store::Copied& copied,
   Facts facts;
   facts.emplace_back("Keys", Held(copied.source));
   facts.emplace_back("Size", ByteText(copied.source.bytes()));
-  if (copied.deleted > 0) facts.emplace_back("Deleted", KeysText(copied.deleted) + " before");
+  if (copied.deleted > 0)
+    facts.emplace_back("Deleted", KeysText(copied.deleted) + " of the target");
   facts.emplace_back("Checksum",
                      fmt::format("{} source", store::HexText(copied.source.Checksum())));
   facts.emplace_back("", fmt::format("{} target, {}", store::HexText(copied.target.Checksum()),
                                      paint.In(Color::kGreen, "equal")));
   facts.emplace_back("Revision", fmt::format("{} source", copied.source_revision.value));
   facts.emplace_back(
-      "", fmt::format("{} target; watches from before start over", copied.target_revision.value));
+      "", fmt::format("{} target; existing watches start over", copied.target_revision.value));
   std::string out = fmt::format("{} in {}\n\n{}", what, DurationText(duration), FactsText(facts));
   if (const std::string table = KindTable(copied.source.kinds(), paint); !table.empty()) {
     out += "\n" + table;

@@ -55,7 +55,7 @@ TEST(StatusTextTest, ShowsASnapshot) {
                        "  Source     embedded:/var/lib/berth\n"
                        "  Revision   1007\n"
                        "  Keys       2, 1 of them expiring\n"
-                       "  Size       62 bytes, 2.0 KiB on the disk\n"
+                       "  Size       62 bytes, 2.0 KiB on disk\n"
                        "  Checksum   "))
       << text;
   EXPECT_TRUE(

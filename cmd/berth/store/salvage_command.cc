@@ -22,14 +22,11 @@ using store::rocks::BadRecord;
 using store::rocks::Damage;
 using store::rocks::Salvaged;
 
-constexpr std::string_view kCommand = "salvage";
+constexpr std::string_view kSalvage = "salvage";
 
-std::string Records(uint64_t records) {
-  return fmt::format("{} {}", WithSeparators(base::U128(records)),
-                     records == 1 ? "record" : "records");
-}
+std::string Records(uint64_t records) { return Plural(records, "record", "records"); }
 
-/// What is wrong, what a cut would lose, and what else can be done.
+/// Describes the damage, what a cut would lose, and the alternatives.
 std::string DamageText(const std::string& directory, const Damage& damage, const Paint& paint) {
   const std::string shown = base::ToVisible(directory);
   const std::string command = fmt::format("berth salvage --data-dir {} --yes", shown);
@@ -41,15 +38,15 @@ std::string DamageText(const std::string& directory, const Damage& damage, const
   std::string out = fmt::format("The log of {} is damaged\n\n", shown);
   out += FactsText({{"File", base::ToVisible(bad.file)},
                     {"At byte", fmt::format("{}: {}", bad.offset, base::ToVisible(bad.what))},
-                    {"Behind it", fmt::format("{} that can be read", Records(bad.lost_records))},
+                    {"After it", fmt::format("{} that can be read", Records(bad.lost_records))},
                     {"Cut", ByteText(bad.lost_bytes)}});
   out += "\n";
   out += Wrapped(
-      "A cut gives up the damaged record and all behind it: writes that were acknowledged are "
-      "lost, among them possibly the newest. A copy of what is cut stays in the directory. If "
-      "there is a snapshot that is recent enough, restore that instead.",
+      "A cut discards the damaged record and everything after it. Acknowledged writes are lost, "
+      "possibly including the newest. A copy of what is cut stays in the directory. If you have a "
+      "recent snapshot, restore that instead.",
       2, paint.width());
-  return out + fmt::format("\n  To do it: {}\n", command);
+  return out + fmt::format("\n  To cut the log: {}\n", command);
 }
 
 std::string SalvagedText(const std::string& directory, const Salvaged& salvaged,
@@ -57,8 +54,8 @@ std::string SalvagedText(const std::string& directory, const Salvaged& salvaged,
   Facts facts;
   if (salvaged.copy) facts.emplace_back("Copy", base::ToVisible(*salvaged.copy));
   facts.emplace_back("Keys", WithSeparators(base::U128(summary.keys())));
-  facts.emplace_back("Revision", fmt::format("{} is the newest that is left", salvaged.last.value));
-  facts.emplace_back("", fmt::format("{} is where it goes on; watches from before start over",
+  facts.emplace_back("Revision", fmt::format("nothing above {} is left", salvaged.last.value));
+  facts.emplace_back("", fmt::format("{} is where it continues; existing watches start over",
                                      salvaged.raised.value));
   std::string out = fmt::format("Salvaged {}\n\n{}", base::ToVisible(directory), FactsText(facts));
   if (const std::string table = KindTable(summary.kinds(), paint); !table.empty()) {
@@ -67,7 +64,7 @@ std::string SalvagedText(const std::string& directory, const Salvaged& salvaged,
   return out;
 }
 
-/// Nothing to cut; but is the rest readable?
+/// Reports that there is nothing to cut, after checking that the whole store is readable.
 int ReportWhole(const std::string& directory, Tools& tools) {
   const auto store = OpenToRead({.directory = directory}, {}, tools);
   store::StateSummary summary;
@@ -76,10 +73,10 @@ int ReportWhole(const std::string& directory, Tools& tools) {
   if (!read) {
     base::Error error = read.error();
     error.message = fmt::format(
-        "there is nothing to cut, since every record of the log can be read; restore a snapshot: "
+        "there is nothing to cut, because every record of the log can be read; restore a snapshot: "
         "{}",
         error.message);
-    return ReportError(kCommand, error);
+    return ReportError(kSalvage, error);
   }
   const bool printed =
       PrintOut(fmt::format("Nothing to salvage: {} can be read, {} at revision {}\n",
@@ -94,8 +91,8 @@ int RunSalvage(const SalvageArguments& arguments) {
   const Paint paint(DetectStyle());
   const std::string directory = StoreDirectory(arguments.data_dir);
   const auto damage = store::rocks::InspectDamage(directory, tools.clock());
-  if (!damage) return ReportError(kCommand, damage.error());
-  // A torn end was never acknowledged: the engine cuts it off by itself.
+  if (!damage) return ReportError(kSalvage, damage.error());
+  // A torn end was never acknowledged, and the engine cuts it off by itself.
   const bool damaged = damage->interrupted || (damage->bad && !damage->bad->tail);
   if (!damaged) return ReportWhole(directory, tools);
   if (!arguments.yes) {
@@ -103,12 +100,12 @@ int RunSalvage(const SalvageArguments& arguments) {
     return kFailed;
   }
   const auto salvaged = store::rocks::Salvage(directory, tools.log(), tools.clock());
-  if (!salvaged) return ReportError(kCommand, salvaged.error());
+  if (!salvaged) return ReportError(kSalvage, salvaged.error());
   const auto store = OpenToRead({.directory = directory}, {}, tools);
-  if (!store) return ReportError(kCommand, store.error());
+  if (!store) return ReportError(kSalvage, store.error());
   store::StateSummary summary;
   const auto read = store::Summarise(*store->engine, {}, summary);
-  if (!read) return ReportError(kCommand, read.error());
+  if (!read) return ReportError(kSalvage, read.error());
   return PrintOut(SalvagedText(directory, *salvaged, summary, paint)) ? kFine : kFailed;
 }
 

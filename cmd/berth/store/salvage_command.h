@@ -1,17 +1,17 @@
-// `berth salvage`: from its arguments to its exit code.
+// Runs `berth salvage`.
 #pragma once
 
 #include <string>
 
 namespace berth::cli {
 
-/// As they were given.
+/// The arguments as given.
 struct SalvageArguments {
   std::string data_dir = {};
   bool yes = false;
 };
 
-/// Shows what cutting a damaged log would lose, or cuts it.
+/// Shows what cutting a damaged log would lose, or cuts it. Returns the exit code.
 int RunSalvage(const SalvageArguments& arguments);
 
 }  // namespace berth::cli

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/go_text.h"
-#include "berth/client/kubeconfig.h"
+#include "berth/client/api_target.h"
 #include "berth/exit_code.h"
 #include "berth/paint.h"
 #include "berth/store/open.h"
@@ -18,7 +18,7 @@
 #include "berth/terminal.h"
 #include "codec/json.h"
 #include "store/copy.h"
-#include "store/snapshot.h"
+#include "store/snapshot_file.h"
 
 namespace berth::cli {
 namespace {
@@ -27,8 +27,8 @@ using base::Reason;
 using base::Result;
 using store::Revision;
 
-/// A restored store begins so far above its snapshot: more than was handed out since, for years of
-/// writing.
+/// How far above the snapshot's revision a restored store begins. This is more than years of writes
+/// since the snapshot could have used.
 constexpr int64_t kRestoreRaise = int64_t{1} << 48;
 
 std::string AbsoluteText(const std::string& path) {
@@ -37,7 +37,7 @@ std::string AbsoluteText(const std::string& path) {
   return error ? path : absolute.lexically_normal().string();
 }
 
-/// Bytes of the files in a directory, those in folders below included.
+/// Returns the size of all files in a directory and its subdirectories.
 uint64_t DiskBytes(const std::string& directory) {
   uint64_t bytes = 0;
   std::error_code error;
@@ -49,7 +49,8 @@ uint64_t DiskBytes(const std::string& directory) {
   return bytes;
 }
 
-/// Nothing may be there, or an empty directory (the root of a file system holds lost+found).
+/// Checks that the directory does not exist or is empty. (The root of a file system contains
+/// lost+found.)
 Result<void> CheckEmpty(const std::string& directory) {
   std::error_code error;
   if (!std::filesystem::exists(directory, error) && !error) return {};
@@ -58,8 +59,8 @@ Result<void> CheckEmpty(const std::string& directory) {
     const std::string name = at->path().filename().string();
     if (name == "lost+found") continue;
     return base::Fail(Reason::kAlreadyExists,
-                      fmt::format("{} is not empty (it holds {}); restore into a directory that is "
-                                  "empty or does not exist",
+                      fmt::format("{} is not empty (it contains {}); restore into a directory that "
+                                  "is empty or does not exist",
                                   base::GoQuoted(directory), base::GoQuoted(name)));
   }
   if (!error) return {};
@@ -67,7 +68,7 @@ Result<void> CheckEmpty(const std::string& directory) {
                                                   base::GoQuoted(directory), error.message()));
 }
 
-/// Takes away what a restore that failed has made in a directory that was empty, or missing.
+/// Removes what a failed restore has created in a directory that was empty or did not exist.
 void RemoveMade(const std::string& directory, bool was_there) {
   std::error_code ignored;
   std::vector<std::filesystem::path> made;
@@ -110,8 +111,8 @@ Result<Status> StatusOfDirectory(const std::string& directory) {
 Result<store::Copied> Restore(const SnapshotArguments& arguments, Tools& tools,
                               Progress& progress) {
   if (auto empty = CheckEmpty(arguments.data_dir); !empty) return tl::unexpected(empty.error());
-  // All of it is read before anything is made: a directory must not be left half full for a file
-  // that is damaged at its end.
+  // The whole file is read before anything is created, so that a file with a damaged end does not
+  // leave a partly filled directory.
   uint64_t checked = 0;
   const auto info = store::ReadSnapshotFile(arguments.file, [&](const store::Entry&) {
     progress.Show("checking the snapshot", ++checked, std::nullopt, 0);
@@ -120,7 +121,7 @@ Result<store::Copied> Restore(const SnapshotArguments& arguments, Tools& tools,
   if (!info) return tl::unexpected(info.error());
   if (info->revision.value > INT64_MAX - 2 * kRestoreRaise) {
     return base::Fail(Reason::kInvalid,
-                      fmt::format("{} is of revision {}: there is no room for revisions above it",
+                      fmt::format("{} has revision {}, which leaves no room for newer revisions",
                                   base::GoQuoted(arguments.file), info->revision.value));
   }
   const Revision base{info->revision.value + kRestoreRaise};
@@ -145,18 +146,19 @@ Result<store::Copied> Restore(const SnapshotArguments& arguments, Tools& tools,
   return copied;
 }
 
-Result<store::SnapshotInfo> SaveFromServer(const std::string& kubeconfig, const std::string& file,
-                                           Progress& progress) {
-  const auto target = ReadKubeconfig(kubeconfig);
+Result<store::SnapshotFileInfo> SaveFromServer(const std::string& kubeconfig,
+                                               const std::string& file, Progress& progress) {
+  const auto target = FindTarget(kubeconfig);
   if (!target) return tl::unexpected(target.error());
   return FetchSnapshot(*target, file, [&](uint64_t bytes) {
     progress.Show("receiving", std::nullopt, std::nullopt, bytes);
   });
 }
 
-/// A server that uses the directory is asked for it, with the credential that is there.
-Result<store::SnapshotInfo> SaveDirectory(const SnapshotArguments& arguments, Tools& tools,
-                                          Progress& progress) {
+/// Saves a directory. If a server uses it, gets the snapshot from the server, with the credential
+/// in the directory.
+Result<store::SnapshotFileInfo> SaveDirectory(const SnapshotArguments& arguments, Tools& tools,
+                                              Progress& progress) {
   const auto store = OpenToRead({.directory = arguments.data_dir}, {}, tools);
   if (!store) {
     const std::string kubeconfig = arguments.data_dir + "/admin.kubeconfig";
@@ -166,7 +168,7 @@ Result<store::SnapshotInfo> SaveDirectory(const SnapshotArguments& arguments, To
     if (served) return SaveFromServer(kubeconfig, arguments.file, progress);
     return tl::unexpected(store.error());
   }
-  const store::SnapshotOptions options{
+  const store::SnapshotFileOptions options{
       .source = Address{.directory = AbsoluteText(arguments.data_dir)}.Text(),
       .normalise = WithoutSlots(),
       .progress = [&](uint64_t keys, uint64_t bytes) {
@@ -181,8 +183,8 @@ int RunSnapshotSave(const SnapshotArguments& arguments) {
   constexpr std::string_view kCommand = "snapshot save";
   if (arguments.kubeconfig.empty() == arguments.data_dir.empty()) {
     return ReportError(kCommand, {.reason = Reason::kInvalid,
-                                  .message = "give either --data-dir, a data directory, or "
-                                             "--kubeconfig, a server; see berth snapshot save "
+                                  .message = "give either --data-dir (a data directory) or "
+                                             "--kubeconfig (a server); see berth snapshot save "
                                              "--help"});
   }
   Tools tools;
@@ -222,7 +224,7 @@ int RunSnapshotStatus(const SnapshotArguments& arguments) {
     return wrong(fmt::format("-o {}: must be table or json", base::GoQuoted(arguments.output)));
   }
   if (arguments.file.empty() == arguments.data_dir.empty()) {
-    return wrong("give either FILE, a snapshot, or --data-dir, a data directory");
+    return wrong("give either FILE (a snapshot) or --data-dir (a data directory)");
   }
   const bool snapshot = !arguments.file.empty();
   const auto status =

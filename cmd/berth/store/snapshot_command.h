@@ -1,11 +1,11 @@
-// `berth snapshot save`, `restore` and `status`: from their arguments to their exit codes.
+// Runs `berth snapshot save`, `restore` and `status`. The functions return the exit code.
 #pragma once
 
 #include <string>
 
 namespace berth::cli {
 
-/// As they were given; of each command those it has.
+/// The arguments as given. A command uses only those that it has.
 struct SnapshotArguments {
   std::string file = {};
   std::string data_dir = {};
@@ -13,14 +13,14 @@ struct SnapshotArguments {
   std::string output = "table";
 };
 
-/// Saves the state of a data directory, from the server that uses it if there is one, or of the
-/// server that a kubeconfig names.
+/// Saves the state of a data directory, or of the server that a kubeconfig names. If a server uses
+/// the data directory, the state comes from that server.
 int RunSnapshotSave(const SnapshotArguments& arguments);
 
-/// Makes a data directory of a snapshot.
+/// Creates a data directory from a snapshot.
 int RunSnapshotRestore(const SnapshotArguments& arguments);
 
-/// Shows what is in a snapshot, or in a data directory that nobody uses.
+/// Shows what is in a snapshot, or in a data directory that no server uses.
 int RunSnapshotStatus(const SnapshotArguments& arguments);
 
 }  // namespace berth::cli

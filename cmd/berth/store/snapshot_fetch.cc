@@ -16,15 +16,14 @@ namespace {
 
 using base::Reason;
 
-/// What a server that did not send one said about it.
+/// Turns the answer of a server that did not send a snapshot into an error.
 tl::unexpected<base::Error> Refused(const ApiTarget& target, const http::ClientResponse& answer) {
   const auto status = codec::ParseJson(answer.body);
   const std::string_view said = status ? codec::StringAt(*status, "message") : std::string_view();
   if (answer.code == 404) {
-    return base::Fail(Reason::kServiceUnavailable,
-                      fmt::format("the server at {} is not Berth, or an older one: it sends no "
-                                  "snapshots",
-                                  target.url));
+    return base::Fail(
+        Reason::kServiceUnavailable,
+        fmt::format("the server at {} is not Berth, or is too old to send snapshots", target.url));
   }
   return base::Fail(
       answer.code == 401 || answer.code == 403 ? Reason::kForbidden : Reason::kServiceUnavailable,
@@ -33,14 +32,15 @@ tl::unexpected<base::Error> Refused(const ApiTarget& target, const http::ClientR
 
 }  // namespace
 
-base::Result<store::SnapshotInfo> FetchSnapshot(const ApiTarget& target, const std::string& file,
-                                                const std::function<void(uint64_t)>& progress) {
+base::Result<store::SnapshotFileInfo> FetchSnapshot(const ApiTarget& target,
+                                                    const std::string& file,
+                                                    const std::function<void(uint64_t)>& progress) {
   auto part = store::PartFile::Create(file);
   if (!part) return tl::unexpected(std::move(part.error()));
   http::Client client(target.client);
   base::Result<void> written;
   uint64_t received = 0;
-  const auto answer = client.Send({.target = kSnapshotPath},
+  const auto answer = client.Send(target.Request(kSnapshotPath),
                                   [&](const http::ClientResponse&, std::string_view bytes) {
                                     written = (*part)->Write(bytes);
                                     progress(received += bytes.size());
@@ -56,7 +56,7 @@ base::Result<store::SnapshotInfo> FetchSnapshot(const ApiTarget& target, const s
   if (!info) {
     return base::Fail(
         Reason::kServiceUnavailable,
-        fmt::format("what {} sent is not a whole snapshot: {}", target.url, info.error().message));
+        fmt::format("{} did not send a complete snapshot: {}", target.url, info.error().message));
   }
   if (auto finished = (*part)->Finish(); !finished) {
     return tl::unexpected(std::move(finished.error()));

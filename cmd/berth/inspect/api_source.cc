@@ -1,0 +1,234 @@
+#include "berth/inspect/api_source.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "api/kinds.h"
+#include "base/mutex.h"
+#include "base/random.h"
+#include "codec/json.h"
+#include "codec/read.h"
+#include "inspect/server_flags.h"
+#include "kube/api_client.h"
+#include "kube/list.h"
+
+namespace berth::cli {
+namespace {
+
+using base::Result;
+using codec::Value;
+using inspect::ClusterReader;
+
+constexpr int kForbidden = 403;
+constexpr uint64_t kPerProgress = 500;  // Objects.
+constexpr int kNotFoundCode = 404;
+
+constexpr std::string_view kFlagzType = "application/json;v=v1beta1;g=config.k8s.io;as=Flagz";
+
+/// Returns how people name the kind in rights: "ipaddresses.networking.k8s.io".
+std::string ResourceOf(const api::Kind& kind) {
+  return kind.group.empty() ? std::string(kind.plural)
+                            : fmt::format("{}.{}", kind.plural, kind.group);
+}
+
+bool IsOfRanges(const api::Kind& kind) {
+  return &kind == &api::kServiceCidrKind || &kind == &api::kIpRangeKind ||
+         &kind == &api::kNodePortRangeKind;
+}
+
+class ApiSource {
+ public:
+  ApiSource(const kube::Access& access, const ApiReading& reading, ClusterReader& reader)
+      : access_(access),
+        reading_(reading),
+        reader_(reader),
+        client_(access, {.random = random_, .stop = reading.stop}) {}
+
+  Result<void> Read() {
+    if (auto version = ReadVersion(); !version) return version;
+    const bool berth = reader_.view().server == inspect::ServerKind::kBerth;
+    const std::vector<Listing> others = OtherListings(reader_.view().server);
+    // Services are the longest list by far, so the others are read beside it.
+    std::thread beside([&] {
+      auto random = base::SeededRandom::FromKernel();
+      kube::ApiClient client(access_, {.random = random, .stop = reading_.stop});
+      for (const Listing& listing : others) ListOptional(client, listing);
+    });
+    const auto services = List(client_, ServiceListing());
+    beside.join();
+    if (!services) return tl::unexpected(services.error().error);
+    if (!berth) {
+      reader_.view().keeps =
+          addresses_seen_ ? audit::Keeps::kAddressesOnly : audit::Keeps::kNothing;
+    } else {
+      reader_.view().keeps = audit::Keeps::kRecords;
+    }
+    if (reading_.find_port_range && !berth) FindFlags();
+    return {};
+  }
+
+ private:
+  Result<void> ReadVersion() {
+    inspect::Cluster& view = reader_.view();
+    view.source = access_.url;
+    const auto version = GetDocument("/version");
+    if (!version) {
+      // A server that refuses its version may still show Services.
+      if (version.error().code != 0) return {};
+      return tl::unexpected(version.error().error);
+    }
+    view.version = codec::StringAt(*version, "gitVersion");
+    view.server = view.version.find("+berth.") != std::string::npos
+                      ? inspect::ServerKind::kBerth
+                      : inspect::ServerKind::kKubernetes;
+    return {};
+  }
+
+  kube::Answer<Value> GetDocument(std::string_view path,
+                                  std::string_view accept = "application/json") {
+    auto answer = client_.Get({.path = std::string(path), .accept = std::string(accept)});
+    if (!answer) return tl::unexpected(answer.error());
+    auto document = codec::ParseJson(answer->body);
+    if (document) return *std::move(document);
+    return tl::unexpected(kube::Failure{
+        .error = {.reason = base::Reason::kInternalError,
+                  .message = fmt::format("{}: {} is not JSON", client_.Where(), path)},
+        .code = answer->code});
+  }
+
+  kube::Answer<kube::Listed> List(kube::ApiClient& client, const Listing& listing) {
+    if (reading_.outline_only && !IsOfRanges(*listing.kind)) {
+      const auto one = client.Get({.path = kube::TargetOf(*listing.kind).path + "?limit=1"});
+      if (!one) return tl::unexpected(one.error());
+      return kube::Listed{};
+    }
+    // A list may have to start anew, so its objects join the others when it is complete.
+    ClusterReader part({});
+    uint64_t count = 0;
+    const kube::ListReceiver receiver = {.begin = [&part] { part = ClusterReader({}); },
+                                         .object =
+                                             [&](Value object) {
+                                               listing.add(part, object);
+                                               if (++count % kPerProgress == 0) ShowProgress();
+                                             }};
+    auto listed = kube::List(client, kube::TargetOf(*listing.kind), receiver);
+    if (listed) {
+      const base::MutexLock lock(mutex_);
+      reader_.Take(std::move(part));
+    }
+    return listed;
+  }
+
+  void ShowProgress() {
+    const base::MutexLock lock(mutex_);
+    objects_ += kPerProgress;
+    if (reading_.progress) reading_.progress(objects_);
+  }
+
+  /// Lists a kind that the cluster may not have, or that the user may not see.
+  void ListOptional(kube::ApiClient& client, const Listing& listing) {
+    const auto listed = List(client, listing);
+    const base::MutexLock lock(mutex_);
+    if (listed) {
+      if (listing.kind == &api::kIpAddressKind) addresses_seen_ = true;
+      if (reading_.readable != nullptr) reading_.readable->push_back(listing);
+      return;
+    }
+    const int code = listed.error().code;
+    if (reading_.outline_only && code != kNotFoundCode && code != kForbidden) {
+      // A passing trouble of the server. It will show them to a follower.
+      if (listing.kind == &api::kIpAddressKind) addresses_seen_ = true;
+      if (reading_.readable != nullptr) reading_.readable->push_back(listing);
+      return;
+    }
+    const std::string resource = ResourceOf(*listing.kind);
+    if (code == kNotFoundCode) {
+      reader_.AddGap({.what = fmt::format("the server has no {}, so {}", resource,
+                                          listing.kind == &api::kServiceCidrKind
+                                              ? "the ranges of addresses are not known exactly"
+                                              : "reserved and leaked addresses cannot be seen"),
+                      .advice = "they exist since Kubernetes 1.33"});
+    } else if (code == kForbidden) {
+      reader_.AddGap({.what = listed.error().error.message,
+                      .advice = fmt::format("allow list and watch on {} (deploy/reader.yaml has "
+                                            "all rights that this program needs)",
+                                            resource)});
+    } else {
+      reader_.AddGap({.what = listed.error().error.message, .advice = ""});
+    }
+  }
+
+  /// Asks the places that may know the flags of the API server, the most exact one first.
+  void FindFlags() {
+    struct Place {
+      const char* path;
+      std::string_view accept;
+      inspect::ServerFlags (*read)(const Value&);
+      const char* source;
+    };
+    constexpr std::string_view kJson = "application/json";
+    for (const Place& place :
+         {Place{.path = "/flagz",
+                .accept = kFlagzType,
+                .read = inspect::ReadFlagz,
+                .source = "/flagz of the API server that answered"},
+          Place{.path = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config",
+                .accept = kJson,
+                .read = inspect::ReadKubeadmConfig,
+                .source = "ConfigMap kube-system/kubeadm-config"},
+          Place{.path = "/api/v1/namespaces/kube-system/pods?labelSelector=component%3D"
+                        "kube-apiserver",
+                .accept = kJson,
+                .read = inspect::ReadServerPods,
+                .source = "the arguments of the API server's Pods"}}) {
+      const auto document = GetDocument(place.path, place.accept);
+      if (!document) continue;
+      const inspect::ServerFlags flags = place.read(*document);
+      const bool has_ports = UsePorts(flags, place.source);
+      UseCidrs(flags, place.source);
+      if (has_ports) return;
+    }
+    reader_.AddGap({.what = "no place that the user may read names the range of node ports",
+                    .advice = "give --node-port-range, or allow get on /flagz"});
+  }
+
+  bool UsePorts(const inspect::ServerFlags& flags, std::string_view source) {
+    return !flags.node_port_range.empty() &&
+           reader_.AddGivenRange(flags.node_port_range, source, true).has_value();
+  }
+
+  /// Uses the CIDRs only if the server has no ServiceCIDRs.
+  void UseCidrs(const inspect::ServerFlags& flags, std::string_view source) {
+    for (const inspect::Range& range : reader_.view().ranges) {
+      if (range.facts.range.kind == alloc::RangeKind::kServiceCidr) return;
+    }
+    for (const std::string& cidr : flags.service_cidrs) {
+      static_cast<void>(reader_.AddGivenRange(cidr, source, true));
+    }
+  }
+
+  const kube::Access& access_;
+  const ApiReading& reading_;
+  ClusterReader& reader_;
+  base::SeededRandom random_ = base::SeededRandom::FromKernel();
+  kube::ApiClient client_;
+  base::Mutex mutex_;  // Guards the reader while two lists are read at the same time.
+  uint64_t objects_ = 0;
+  bool addresses_seen_ = false;
+};
+
+}  // namespace
+
+Result<void> ReadClusterApi(const kube::Access& access, const ApiReading& reading,
+                            ClusterReader& reader) {
+  return ApiSource(access, reading, reader).Read();
+}
+
+}  // namespace berth::cli

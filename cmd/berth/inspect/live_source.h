@@ -1,0 +1,48 @@
+// Follows a cluster through watches of its API server, and makes views of it. Reads only.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "berth/inspect/api_listings.h"
+#include "inspect/cluster.h"
+#include "inspect/live_cluster.h"
+#include "kube/access.h"
+#include "kube/watch.h"
+
+namespace berth::cli {
+
+class LiveSource {
+ public:
+  /// Starts to follow. `first` is a view of the cluster that was just read, with what does not
+  /// change, and `readable` are the listings that the server shows beside Services. The clock must
+  /// outlive the source.
+  LiveSource(const kube::Access& access, const inspect::Cluster& first,
+             std::vector<Listing> readable, const base::Clock& clock);
+
+  /// Waits until the cluster has been listed and differs from the last view.
+  void WaitForNews() EXCLUDES(mutex_);
+
+  /// Returns the cluster as it is now. A watch that is cut off becomes a gap.
+  inspect::Cluster View() EXCLUDES(mutex_);
+
+ private:
+  void OnEvent(size_t kind, kube::WatchEvent event) EXCLUDES(mutex_);
+
+  const base::Clock& clock_;
+  inspect::Cluster head_;  // What does not change, and no objects.
+  std::vector<Listing> listings_;
+
+  base::Mutex mutex_;
+  base::CondVar changed_;
+  inspect::LiveCluster live_ GUARDED_BY(mutex_);
+  bool news_ GUARDED_BY(mutex_) = false;
+  size_t lists_to_come_ GUARDED_BY(mutex_) = 0;
+  std::vector<bool> listed_ GUARDED_BY(mutex_);
+  std::vector<std::unique_ptr<kube::Watch>> watches_;  // Last, so that they end first.
+};
+
+}  // namespace berth::cli

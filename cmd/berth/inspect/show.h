@@ -1,0 +1,39 @@
+// Shows the answer of a command about a cluster: reads the view, asks the question, and prints the
+// answer as a table or as a document. With --watch it does so again whenever the cluster changes.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "berth/inspect/source_arguments.h"
+#include "berth/terminal.h"
+#include "codec/value.h"
+#include "inspect/census.h"
+
+namespace berth::cli {
+
+/// The columns that the tables of these commands can use.
+inline constexpr WidthLimits kInspectWidths = {.narrowest = 40, .widest = 120};
+
+/// How a command answers. All functions are pure.
+struct Answer {
+  /// Returns an error if the question makes no sense for this cluster, such as the name of a range
+  /// that it does not have. The error is then all that is printed. If unset, every question makes
+  /// sense.
+  std::function<base::Result<void>(const inspect::Census& census)> check = {};
+  /// Returns the text for people. `wide` asks for all columns.
+  std::function<std::string(const inspect::Census& census, const Style& style, bool wide)> text;
+  /// Returns the document for scripts.
+  std::function<codec::Value(const inspect::Census& census)> document;
+  /// Returns the exit code for an answer that was printed. If unset, it is 0.
+  std::function<int(const inspect::Census& census)> exit_code = {};
+};
+
+/// Runs a command of this name. Returns the exit code: 0 for success, 2 for invalid arguments or
+/// files, 1 for other errors. Errors go to standard error.
+int Show(std::string_view command, const SourceArguments& source, const OutputArguments& output,
+         const Answer& answer);
+
+}  // namespace berth::cli

@@ -1,0 +1,18 @@
+// The overview of a cluster as a document for scripts. Pure.
+#pragma once
+
+#include "codec/value.h"
+#include "inspect/top.h"
+
+namespace berth::cli {
+
+/// Returns the document. Every key is always there; what is unknown is null.
+codec::Value TopDocument(const inspect::Cluster& cluster, const inspect::TopView& view);
+
+/// Returns a range as the documents of `top` and `forecast` name it.
+codec::Object RangeNameDocument(const inspect::RangeRef& range);
+
+/// Returns what every document says about its source.
+codec::Object SourceDocument(std::string_view kind, const inspect::Cluster& cluster);
+
+}  // namespace berth::cli

@@ -1,0 +1,347 @@
+#include "berth/inspect/value_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "audit/finding.h"
+#include "base/go_text.h"
+#include "berth/inspect/document_parts.h"
+#include "berth/inspect/fact_list.h"
+#include "berth/inspect/heading_text.h"
+#include "berth/text.h"
+#include "codec/timestamp.h"
+#include "inspect/names.h"
+#include "rules/age.h"
+
+namespace berth::cli {
+namespace {
+
+using alloc::PoolId;
+using base::U128;
+using inspect::Place;
+using inspect::RecordCheck;
+using inspect::Standing;
+using inspect::Use;
+using inspect::ValueAnswer;
+using inspect::Verdict;
+
+constexpr size_t kOwnersShown = 10;
+constexpr size_t kSpansShown = 10;
+
+std::string OwnerName(const inspect::Service& service) {
+  return base::ToVisible(inspect::PathOf(service));
+}
+
+std::string Heading(const ValueAnswer& answer, const Paint& paint) {
+  const bool twice = answer.owners.size() > 1;
+  const Color color = twice                                 ? Color::kRed
+                      : answer.standing == Standing::kFree  ? Color::kGreen
+                      : answer.standing == Standing::kTaken ? Color::kBold
+                                                            : Color::kYellow;
+  std::string standing(inspect::NameOf(answer.standing));
+  if (twice) standing = fmt::format("TAKEN BY {} SERVICES", answer.owners.size());
+  if (answer.standing == Standing::kOutside) standing = "outside of every range";
+  return HeadingText(paint, alloc::TextOf(answer.value),
+                     fmt::format("{}, ", KindNoun(KindOf(answer.value.pool), 1)), standing, color) +
+         "\n";
+}
+
+void AddOwners(const ValueAnswer& answer, FactList& facts) {
+  size_t shown = 0;
+  for (const Use& use : answer.owners) {
+    if (shown++ == kOwnersShown) {
+      facts.Add("",
+                fmt::format("and {} more; -o json lists all", answer.owners.size() - kOwnersShown));
+      break;
+    }
+    const inspect::Service& service = *use.service;
+    std::string text = OwnerName(service);
+    if (!service.type.empty()) text += ", " + base::ToVisible(service.type);
+    if (service.deleting) text += ", being deleted";
+    facts.Add(shown == 1 ? "Service" : "", std::move(text));
+    facts.Add(shown == 1 ? "Serves" : "", ServesText(*use.held));
+    if (answer.owners.size() == 1) {
+      facts.Add("Origin", OriginText(*use.held));
+      facts.Add("Managed by", ManagedText(service));
+    }
+  }
+  if (answer.owners.size() > 1) {
+    facts.Add("Conflict",
+              "Only one of them can work. Decide which one keeps it, and delete and create the "
+              "others; berth verify lists all such values.",
+              "Only one of them can work.", Color::kRed);
+  }
+}
+
+std::string Until(const inspect::Record& record) {
+  return record.until ? fmt::format(" until {}", codec::FormatTime(*record.until)) : "";
+}
+
+std::string RecordStateText(const inspect::Record& record) {
+  std::string name = base::ToVisible(audit::TextOf(record.facts.object));
+  const std::string whom =
+      record.facts.reserved_for.empty() ? "no Service" : base::ToVisible(record.facts.reserved_for);
+  switch (record.facts.state) {
+    case rules::RecordState::kAllocated:
+      return name;
+    case rules::RecordState::kReserved:
+      return fmt::format("{}, reserved for {}", name, whom);
+    case rules::RecordState::kPending:
+      return fmt::format("{}, held for {}{}", name, whom, Until(record));
+    case rules::RecordState::kFree:
+      break;
+  }
+  return fmt::format("{}, released and cooling{}", name, Until(record));
+}
+
+void AddRecord(const ValueAnswer& answer, FactList& facts) {
+  const auto service_of = [&] {
+    return base::ToVisible(fmt::format("{}/{}", answer.record->facts.service_namespace,
+                                       answer.record->facts.service_name));
+  };
+  switch (answer.check) {
+    case RecordCheck::kAgrees:
+      if (answer.record != nullptr) facts.Add("Record", RecordStateText(*answer.record));
+      return;
+    case RecordCheck::kNotShown:
+      return;
+    case RecordCheck::kNoRecord:
+      facts.Add("Record",
+                "None, although a Service has it. So a second Service may get it. Change a label "
+                "of the Service, and the server records it again; berth verify lists all such "
+                "values.",
+                "None, although a Service has it.", Color::kRed);
+      return;
+    case RecordCheck::kOrphan:
+      facts.Add("Record",
+                fmt::format("An orphan. {} names Service {}, which does not have the value. Nobody "
+                            "gets it until the server removes the record, within minutes; berth "
+                            "verify lists all such records.",
+                            RecordStateText(*answer.record), service_of()),
+                "An orphan.", Color::kRed);
+      return;
+    case RecordCheck::kOtherOwner:
+      facts.Add("Record",
+                fmt::format("Of another Service. {} names {}. berth verify says what to do.",
+                            RecordStateText(*answer.record), service_of()),
+                "Of another Service.", Color::kRed);
+      return;
+  }
+}
+
+void AddSince(const inspect::Census& census, const ValueAnswer& answer, FactList& facts) {
+  if (!answer.since) return;
+  facts.Add("Since", SinceText(*answer.since, census.cluster().read_at) +
+                         (answer.since_of_record ? "" : ", when the Service was created"));
+}
+
+void AddPlaces(const ValueAnswer& answer, const Paint& paint, FactList& facts) {
+  if (answer.places.empty()) facts.Add("Range", "none");
+  bool first = true;
+  for (const Place& place : answer.places) {
+    std::string text = base::ToVisible(inspect::TitleOf(place.range));
+    if (place.band) {
+      const auto span = place.range.row->layout.BandSpan(*place.band);
+      text += fmt::format(", {} band {}", inspect::NameOf(*place.band),
+                          paint.Bounds(KindOf(answer.value.pool), *span));
+    }
+    if (!place.why_unusable.empty()) text += fmt::format(", {}", place.why_unusable);
+    if (place.excluded) text += ", excluded";
+    if (!place.range.row->open) text += ", takes no new Services";
+    if (place.range.range != nullptr && !place.range.range->exact) {
+      text += fmt::format("; {}", place.range.range->source);
+    }
+    facts.Add(first ? "Range" : "", std::move(text));
+    first = false;
+  }
+}
+
+std::string NeighbourText(const Use* use, PoolId pool, std::string_view where) {
+  if (use == nullptr) return fmt::format("none {}", where);
+  return fmt::format("{} ({}) {}", alloc::TextOf({.pool = pool, .value = use->value}),
+                     OwnerName(*use->service), where);
+}
+
+std::string Listed(PoolId pool, const std::vector<U128>& values) {
+  std::string out;
+  for (const U128 value : values) {
+    out += (out.empty() ? "" : ", ") + alloc::TextOf({.pool = pool, .value = value});
+  }
+  return out;
+}
+
+std::string ChanceText(U128 one_in) {
+  constexpr U128 kPicks = 100;
+  const auto percent =
+      100.0 * static_cast<double>(std::min(kPicks, one_in)) / static_cast<double>(one_in);
+  return fmt::format("the next one with a chance of 1 in {}, one of the next 100 with {}",
+                     ShortNumber(one_in), PercentText(percent));
+}
+
+std::string SafeText(const inspect::Census& census, const ValueAnswer& answer) {
+  const inspect::RangeRef& range = answer.places.front().range;
+  if (range.row->layout.strict()) {
+    return "Yes. It is in the static band of a strict range, which dynamic picks never use.";
+  }
+  const U128 free = census.FiguresOf(range).dynamic_band.counts[alloc::State::kFree];
+  return fmt::format(
+      "Yes. It is in the static band. Dynamic picks use that only when the dynamic band is full, "
+      "and {} of its values are free.",
+      ShortNumber(free));
+}
+
+/// Returns the answer to "may I hard-code it?" for a value that is not free.
+std::string NotNowText(const ValueAnswer& answer) {
+  switch (answer.standing) {
+    case Standing::kReserved:
+      if (answer.record != nullptr && !answer.record->facts.reserved_for.empty()) {
+        return fmt::format("No, except in Service {}, for which it is reserved.",
+                           base::ToVisible(answer.record->facts.reserved_for));
+      }
+      return "No. A record keeps it from all Services. Delete the record first, if it is yours.";
+    case Standing::kExcluded:
+      return "No. Its range excludes it and never gives it out.";
+    case Standing::kUnusable:
+      return fmt::format("No. It can never be given out: {}.", answer.places.front().why_unusable);
+    case Standing::kOutside:
+      return "No. A request that names it is refused, because no range contains it.";
+    default:
+      return "No. Its range takes no new Services, because it is being drained or deleted.";
+  }
+}
+
+std::string HardCodeText(const inspect::Census& census, const ValueAnswer& answer) {
+  const auto& advice = answer.advice;
+  switch (advice.verdict) {
+    case Verdict::kSafe:
+      return SafeText(census, answer);
+    case Verdict::kMayBePicked:
+      return fmt::format(
+          "No. It is in the dynamic band, so any Service that does not name a value may get it: "
+          "{}.",
+          advice.one_in ? ChanceText(*advice.one_in) : "at any time");
+    case Verdict::kSpill:
+      return fmt::format(
+          "No. It is in the static band, but the dynamic band is full. So any Service that does "
+          "not name a value may get it: {}.",
+          advice.one_in ? ChanceText(*advice.one_in) : "at any time");
+    case Verdict::kNotNow:
+      break;
+  }
+  return NotNowText(answer);
+}
+
+void AddAdvice(const inspect::Census& census, const ValueAnswer& answer, FactList& facts) {
+  const std::string near = Listed(answer.value.pool, answer.advice.safe_near);
+  if (answer.standing == Standing::kTaken) {
+    facts.Add("Safe near", near);
+    return;
+  }
+  const bool safe = answer.advice.verdict == Verdict::kSafe;
+  std::string text = HardCodeText(census, answer);
+  if (answer.standing == Standing::kCooling) {
+    text += " It was released recently. Picks avoid it for now, but a request may name it.";
+  }
+  const bool assumed = std::ranges::any_of(answer.places, [](const Place& place) {
+    return place.range.range != nullptr && !place.range.range->exact;
+  });
+  if (assumed) {
+    text +=
+        fmt::format(" The range is assumed; give {} to be sure.",
+                    answer.value.pool == PoolId::kPorts ? "--node-port-range" : "--service-cidr");
+  }
+  facts.Add("Hard-code", text, safe ? "Yes." : "No", safe ? Color::kGreen : Color::kRed);
+  if (!near.empty()) facts.Add(safe ? "Safe too" : "Safe", near);
+  if (near.empty() && !safe) facts.Add("Safe", "none: no free value of a static band is near");
+}
+
+void AddDoubt(const ValueAnswer& answer, FactList& facts) {
+  if (answer.check != RecordCheck::kNotShown || answer.standing != Standing::kFree) return;
+  if (answer.value.pool == PoolId::kPorts) {
+    facts.Add(
+        "Note",
+        "The source has no records of node ports, and Kubernetes shows none. So a port that a "
+        "failed update leaked looks free here. If a request is refused although no Service "
+        "has the port, try again after ten minutes.");
+    return;
+  }
+  facts.Add("Note",
+            "The source has no IPAddresses. So an address that a record keeps looks free here. Add "
+            "what kubectl get ipaddresses -o json prints.");
+}
+
+void AddHistory(const ValueAnswer& answer, FactList& facts) {
+  if (!answer.history) return;
+  if (answer.history->empty()) facts.Add("History", "nobody has had it before");
+  size_t shown = 0;
+  for (const inspect::HeldSpan& span : *answer.history) {
+    if (shown == kSpansShown) {
+      facts.Add(
+          "", fmt::format("and {} more; -o json lists all", answer.history->size() - kSpansShown));
+      break;
+    }
+    facts.Add(
+        shown++ == 0 ? "History" : "",
+        fmt::format("{} from {} to {}", base::ToVisible(span.owner), codec::FormatTime(span.from),
+                    span.to ? codec::FormatTime(*span.to) : "now"));
+  }
+}
+
+}  // namespace
+
+std::string OriginText(const inspect::Held& held) {
+  switch (held.origin) {
+    case inspect::Origin::kNamed:
+      return held.manager.empty() ? "named by a client"
+                                  : "named by " + base::ToVisible(held.manager);
+    case inspect::Origin::kDrawn:
+      return "drawn by the allocator";
+    case inspect::Origin::kUnknown:
+      break;
+  }
+  return "not known: the source shows no managed fields";
+}
+
+std::string ServesText(const inspect::Held& held) {
+  if (held.health_check) return "health checks of the load balancer";
+  std::string out;
+  for (const audit::PortUse& port : held.ports) {
+    out += fmt::format("{}{}/{}", out.empty() ? "" : ", ", port.port,
+                       port.protocol.empty() ? "TCP" : base::ToVisible(port.protocol));
+    if (!port.name.empty()) out += fmt::format(" ({})", base::ToVisible(port.name));
+  }
+  return out;
+}
+
+std::string ManagedText(const inspect::Service& service) {
+  std::string out = base::ToVisible(service.tool);
+  if (service.controller.empty()) return out;
+  return fmt::format("{}{}, which owns it", out.empty() ? "" : out + "; ",
+                     base::ToVisible(service.controller));
+}
+
+std::string SinceText(base::WallTime time, base::WallTime now) {
+  return fmt::format("{}, {} ago", codec::FormatTime(time), rules::HumanDuration(now - time));
+}
+
+std::string ValueAnswerText(const inspect::Census& census, const ValueAnswer& answer,
+                            const Paint& paint) {
+  FactList facts(paint);
+  AddOwners(answer, facts);
+  if (answer.standing != Standing::kTaken) AddAdvice(census, answer, facts);
+  AddSince(census, answer, facts);
+  AddPlaces(answer, paint, facts);
+  AddRecord(answer, facts);
+  const PoolId pool = answer.value.pool;
+  if (answer.below != nullptr || answer.above != nullptr) {
+    facts.Add("Neighbours", fmt::format("{}, {}", NeighbourText(answer.below, pool, "below"),
+                                        NeighbourText(answer.above, pool, "above")));
+  }
+  if (answer.standing == Standing::kTaken) AddAdvice(census, answer, facts);
+  AddHistory(answer, facts);
+  AddDoubt(answer, facts);
+  return Heading(answer, paint) + facts.Text();
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,39 @@
+// One look at a source: the report of a pass over it, and what the pass could not see. A source may
+// change while it is looked at, or may have been saved while it changed, so some findings are not
+// faults: figures that a server was about to write. The functions below tell them apart. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "audit/finding.h"
+
+namespace berth::cli {
+
+struct Look {
+  audit::Report report = {};
+  std::string form = {};  // "records", "bitmaps", "switching-to-bitmaps".
+  /// What the source does not show, such as "Bitmaps".
+  std::vector<std::string> not_checked = {};
+  /// What to do to have the rest checked too. May be empty.
+  std::string how_to_check = "berth snapshot save, and berth verify --snapshot with that file";
+  /// The highest revision of a Service, a record or a bitmap.
+  int64_t newest_write = 0;
+  /// Findings that may pass by themselves. They do not count.
+  std::vector<audit::Finding> settling = {};
+};
+
+/// Returns whether a second look is needed, if a server may be at work.
+bool NeedsSecondLook(const Look& look);
+
+/// Moves what may pass by itself to `settling`, for a source that no server uses. The counts of a
+/// range may be out of date if a Service or a record was written after them: the server that was to
+/// write them has ended. Those that were written last are wrong.
+void SettleAtRest(Look& look);
+
+/// Does the same for a source that a server may use. What `earlier` has found too, some seconds
+/// before, has not passed by itself.
+void SettleRunning(Look& look, const Look& earlier);
+
+}  // namespace berth::cli

@@ -1,0 +1,180 @@
+#include "berth/verify/verify_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/go_text.h"
+#include "berth/client/api_target.h"
+#include "berth/inspect/load_cluster.h"
+#include "berth/paint.h"
+#include "berth/program_name.h"
+#include "berth/store/address.h"
+#include "berth/store/progress.h"
+#include "berth/terminal.h"
+#include "berth/verify/api_look.h"
+#include "berth/verify/store_look.h"
+#include "berth/verify/verify_report.h"
+#include "codec/json.h"
+#include "codec/yaml.h"
+#include "inspect/checks.h"
+
+namespace berth::cli {
+namespace {
+
+using base::Reason;
+using base::Result;
+
+constexpr int kClean = 0;
+constexpr int kFindings = 1;
+constexpr int kCouldNotLook = 2;
+
+/// Servers write the counts of ranges once a second. This is the time until a second look.
+constexpr std::chrono::seconds kSettleTime{3};
+
+/// A source that can be looked at, once or again.
+struct Source {
+  std::string name = {};
+  bool running = false;  // A server may use it.
+  std::function<Result<Look>(const LookProgress&)> look = {};
+};
+
+int CouldNotLook(std::string_view why) {
+  fmt::print(stderr, "{}", AsInvoked(fmt::format("berth verify: {}\n", why)));
+  return kCouldNotLook;
+}
+
+Result<Look> LookAtAddress(const Address& address, const EtcdArguments& etcd,
+                           const LookProgress& progress) {
+  Tools tools;
+  const auto store = OpenToRead(address, etcd, tools);
+  if (store) return LookAtStore(*store->engine, progress);
+  if (!address.IsEmbedded() || store.error().reason != Reason::kConflict) {
+    return tl::unexpected(store.error());
+  }
+  return base::Fail(Reason::kConflict,
+                    fmt::format("{}; or look at the running server: berth verify --kubeconfig "
+                                "{}/admin.kubeconfig",
+                                store.error().message, address.directory));
+}
+
+/// Looks at the view of a cluster: Services, and what else the source shows.
+Result<Look> LookAtView(const SourceArguments& source) {
+  const base::SystemClock clock;
+  const auto cluster = LoadCluster(source, clock);
+  if (!cluster) return tl::unexpected(cluster.error());
+  const bool addresses = cluster->keeps != audit::Keeps::kNothing;
+  Look look{.report = inspect::CheckCluster(*cluster),
+            .form = addresses ? "IPAddresses" : "the Services say",
+            .how_to_check = {}};
+  if (!addresses) look.not_checked.emplace_back("Records of addresses");
+  look.not_checked.emplace_back("The allocator's ports, which Kubernetes does not show");
+  for (const inspect::Gap& gap : cluster->gaps) look.not_checked.push_back(gap.what);
+  return look;
+}
+
+Result<Source> SourceOf(const VerifyArguments& arguments) {
+  const SourceArguments& given = arguments.source;
+  if (!given.snapshot.empty()) {
+    const std::string& file = given.snapshot;
+    return Source{.name = "snapshot:" + file, .look = [file](const LookProgress& progress) {
+                    return LookAtSnapshot(file, progress);
+                  }};
+  }
+  if (!given.files.empty()) {
+    return Source{.name = fmt::format("{}", fmt::join(given.files, ", ")),
+                  .look = [given](const LookProgress&) { return LookAtView(given); }};
+  }
+  if (given.data_dir.empty() && arguments.etcd_servers.empty()) {
+    auto target = FindTarget(AccessOptionsOf(given));
+    if (!target) return tl::unexpected(target.error());
+    return Source{.name = target->url,
+                  .running = true,
+                  .look = [target = *target, given](const LookProgress& progress) {
+                    auto look = LookAtApi(target, progress);
+                    // Every server but Berth is looked at as Kubernetes shows it.
+                    if (look || (look.error().reason != Reason::kNotFound &&
+                                 look.error().reason != Reason::kForbidden)) {
+                      return look;
+                    }
+                    return LookAtView(given);
+                  }};
+  }
+  const Address address{.directory = given.data_dir, .endpoints = arguments.etcd_servers};
+  return Source{.name = address.Text(),
+                .running = !address.IsEmbedded(),
+                .look = [address, etcd = arguments.etcd](const LookProgress& progress) {
+                  return LookAtAddress(address, etcd, progress);
+                }};
+}
+
+/// Looks once. Shows the progress on a terminal.
+Result<Look> LookOnce(const Source& source) {
+  if (isatty(STDERR_FILENO) != 1) return source.look({});
+  const base::SystemClock clock;
+  Progress progress("verify", clock);
+  return source.look([&progress](const char* doing, uint64_t keys) {
+    progress.Show(doing, keys, std::nullopt, 0);
+  });
+}
+
+/// Looks at the source, and a second time if that is needed to tell a fault from a figure that a
+/// server is about to write.
+Result<Look> LookWell(const Source& source) {
+  auto look = LookOnce(source);
+  if (!look || !NeedsSecondLook(*look)) return look;
+  if (!source.running) {
+    SettleAtRest(*look);
+    return look;
+  }
+  std::this_thread::sleep_for(kSettleTime);
+  auto again = LookOnce(source);
+  if (again) SettleRunning(*again, *look);
+  return again;
+}
+
+std::string RenderLook(const std::string& source, const Look& look, const std::string& output) {
+  if (output == "json") {
+    return codec::WriteJson(VerifyDocument(source, look), {.indent = 2}) + "\n";
+  }
+  if (output == "yaml") {
+    return codec::WriteYaml(VerifyDocument(source, look), codec::YamlOrder::kAsGiven);
+  }
+  return VerifyText(source, look, Paint(DetectStyle()));
+}
+
+}  // namespace
+
+int RunVerify(const VerifyArguments& arguments) {
+  const std::string& output = arguments.output;
+  if (output != "table" && output != "json" && output != "yaml") {
+    return CouldNotLook(fmt::format("-o {}: must be table, json or yaml; see berth verify --help",
+                                    base::GoQuoted(output)));
+  }
+  const SourceArguments& given = arguments.source;
+  const int named =
+      static_cast<int>(!given.kubeconfig.empty()) + static_cast<int>(!given.files.empty()) +
+      static_cast<int>(!given.data_dir.empty()) + static_cast<int>(!given.snapshot.empty()) +
+      static_cast<int>(!arguments.etcd_servers.empty());
+  if (named > 1) {
+    return CouldNotLook(
+        "give only one of --kubeconfig (a running server), -f (files), --data-dir (a data "
+        "directory), --snapshot (a file) and --etcd-servers (an etcd cluster); see berth verify "
+        "--help");
+  }
+  const auto source = SourceOf(arguments);
+  if (!source) return CouldNotLook(source.error().message);
+  const auto look = LookWell(*source);
+  if (!look) return CouldNotLook(look.error().message);
+  if (!PrintOut(RenderLook(source->name, *look, output))) return kCouldNotLook;
+  return look->report.IsClean() ? kClean : kFindings;
+}
+
+}  // namespace berth::cli

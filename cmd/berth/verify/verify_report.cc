@@ -1,0 +1,172 @@
+#include "berth/verify/verify_report.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "alloc/pool_id.h"
+#include "base/go_text.h"
+#include "berth/store/report.h"
+#include "berth/text.h"
+
+namespace berth::cli {
+namespace {
+
+using audit::Checked;
+using audit::Finding;
+using audit::FindingKind;
+using audit::Report;
+
+/// What each kind means, in the order of the kinds.
+constexpr std::array<std::string_view, audit::kFindingKinds> kMeanings = {
+    "two Services have the same address or port",
+    "a Service has a value that is not recorded",
+    "a value is recorded as taken, but no Service has it",
+    "a record was made for an earlier Service of the same name",
+    "a record names another Service than the one that has the value",
+    "a record says the wrong IP family",
+    "a record says that a port is used in another way",
+    "a Service has a value that is in no range",
+    "a Service has the network or broadcast address of a range",
+    "a reservation that no Service can use",
+    "a record refers to a range that does not exist",
+    "a record refers to a range that does not contain its value",
+    "the status of a range has wrong counts",
+    "more than one range is primary",
+    "a stored value cannot be decoded"};
+
+std::string ShownNumber(uint64_t number) { return WithSeparators(base::U128(number)); }
+
+uint64_t FindingCount(const Report& report) {
+  return std::accumulate(report.counts.begin(), report.counts.end(), uint64_t{0});
+}
+
+std::string CheckedTable(const Checked& checked) {
+  Facts facts = {{"Services", ShownNumber(checked.services)},
+                 {"Addresses and ports", ShownNumber(checked.values)}};
+  if (checked.records > 0) facts.emplace_back("Records", ShownNumber(checked.records));
+  if (checked.bits > 0) facts.emplace_back("Bits of bitmaps", ShownNumber(checked.bits));
+  facts.emplace_back("Ranges", ShownNumber(checked.ranges));
+  size_t width = 0;
+  for (const auto& [label, number] : facts) width = std::max(width, number.size());
+  for (auto& [label, number] : facts) number = PadLeft(number, width);
+  return FactsText(facts);
+}
+
+std::string FindingText(const Finding& finding, const Paint& paint) {
+  return fmt::format("  {}\n    {} {}\n", base::ToVisible(finding.message), paint.Char("→", "->"),
+                     base::ToVisible(finding.advice));
+}
+
+/// Returns all findings of a kind with a heading, or an empty text if the report has no such
+/// finding.
+std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& paint) {
+  const uint64_t count = report.counts[static_cast<size_t>(kind)];
+  if (count == 0) return {};
+  std::string out = fmt::format("\n{} ({}): {}\n", paint.In(Color::kBold, audit::NameOf(kind)),
+                                ShownNumber(count), kMeanings[static_cast<size_t>(kind)]);
+  uint64_t shown = 0;
+  for (const Finding& finding : report.findings) {
+    if (finding.kind != kind || shown == kFindingsInText) continue;
+    ++shown;
+    out += FindingText(finding, paint);
+  }
+  if (shown < count) {
+    out += fmt::format("  {} and {} more; -o json lists up to {} of each kind\n", paint.Ellipsis(),
+                       ShownNumber(count - shown), ShownNumber(audit::kMaxFindings));
+  }
+  return out;
+}
+
+std::string SettlingText(const Look& look) {
+  if (look.settling.empty()) return {};
+  std::string out = "\nNot counted, because a server writes these by itself:\n";
+  for (size_t i = 0; i < look.settling.size() && i < kFindingsInText; ++i) {
+    out += fmt::format("  {}\n", base::ToVisible(look.settling[i].message));
+  }
+  return out;
+}
+
+codec::Value TextOrNull(std::string_view text) {
+  return text.empty() ? codec::Value() : codec::Value(text);
+}
+
+codec::Value RefDocument(const audit::ObjectRef& object) {
+  return codec::Object{{"resource", object.resource},
+                       {"namespace", TextOrNull(object.name_space)},
+                       {"name", object.name},
+                       {"uid", TextOrNull(object.uid)}};
+}
+
+codec::Value FindingsDocument(const std::vector<Finding>& findings) {
+  codec::Array out;
+  for (const Finding& finding : findings) {
+    codec::Array owners;
+    for (const audit::ObjectRef& owner : finding.owners) owners.push_back(RefDocument(owner));
+    out.push_back(codec::Object{
+        {"kind", audit::NameOf(finding.kind)},
+        {"value", finding.value ? codec::Value(alloc::TextOf(*finding.value)) : codec::Value()},
+        {"owners", std::move(owners)},
+        {"ownerCount", uint64_t{finding.owner_count}},
+        {"object", finding.object ? RefDocument(*finding.object) : codec::Value()},
+        {"key", TextOrNull(finding.key)},
+        {"message", finding.message},
+        {"advice", finding.advice}});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string VerifyText(const std::string& source, const Look& look, const Paint& paint) {
+  const Report& report = look.report;
+  const std::string revision =
+      report.revision == 0 ? "" : fmt::format("revision {}, ", report.revision);
+  std::string out =
+      fmt::format("{}   {}allocations as {}\n\n{}", paint.In(Color::kBold, base::ToVisible(source)),
+                  revision, look.form, CheckedTable(report.checked));
+  for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
+    out += FindingsOfKind(static_cast<FindingKind>(kind), report, paint);
+  }
+  out += SettlingText(look);
+  if (!look.not_checked.empty()) {
+    out += "\nNot checked, because the API does not show it:\n";
+    for (const std::string& what : look.not_checked) out += fmt::format("  {}\n", what);
+    if (!look.how_to_check.empty()) {
+      out += fmt::format("    {} {}\n", paint.Char("→", "->"), look.how_to_check);
+    }
+  }
+  const uint64_t total = FindingCount(report);
+  out += total == 0 ? "\n" + paint.In(Color::kGreen, "Nothing is wrong") + "\n"
+                    : "\n" + paint.In(Color::kRed, Plural(total, "finding", "findings")) + "\n";
+  return out;
+}
+
+codec::Value VerifyDocument(const std::string& source, const Look& look) {
+  const Report& report = look.report;
+  codec::Object counts;
+  for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
+    counts.Set(std::string(audit::NameOf(static_cast<FindingKind>(kind))), report.counts[kind]);
+  }
+  codec::Array not_checked;
+  for (const std::string& what : look.not_checked) not_checked.push_back(what);
+  return codec::Object{{"kind", "Verification"},
+                       {"source", source},
+                       {"revision", report.revision},
+                       {"allocations", look.form},
+                       {"clean", report.IsClean()},
+                       {"checked", codec::Object{{"services", report.checked.services},
+                                                 {"values", report.checked.values},
+                                                 {"records", report.checked.records},
+                                                 {"bits", report.checked.bits},
+                                                 {"ranges", report.checked.ranges}}},
+                       {"counts", std::move(counts)},
+                       {"findings", FindingsDocument(report.findings)},
+                       {"settling", FindingsDocument(look.settling)},
+                       {"notChecked", std::move(not_checked)}};
+}
+
+}  // namespace berth::cli
