@@ -38,7 +38,7 @@ base::Result<std::unique_ptr<Arena>> Arena::Make(const ArenaOptions& options) {
   std::unique_ptr<Arena> arena(new Arena(options));
   etcd::testing::ServerOptions server{
       .members = kMembers, .durable = options.durable, .flags = options.flags};
-  // Or it would take impatient clients' pings for an attack.
+  // Otherwise etcd would treat the pings of impatient clients as an attack.
   server.flags.emplace_back("--grpc-keepalive-min-time=1s");
   for (int i = 0; options.network != nullptr && i < kMembers; ++i) {
     server.hosts.push_back(Network::MemberHost(i));
@@ -76,7 +76,7 @@ etcd::ClientOptions Arena::ClientOf(int replica) const {
 }
 
 std::unique_ptr<Replica> Arena::NewReplica(int replica) {
-  // Compaction is a test's own doing: a check reads all of history again.
+  // Only tests themselves compact, because a check reads all of history again.
   etcd::EtcdOptions options;
   options.ring_bytes = options_.ring_bytes;
   options.compact_interval = 0s;

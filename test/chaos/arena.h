@@ -1,7 +1,7 @@
-// Where chaos takes place: a cluster of three etcd members and three replicas of Berth on it, which
-// can be killed, paused, cut off and closed, and what puts everything right again.
+// The place of chaos: a cluster of three etcd members and three replicas of Berth on it, which can
+// be killed, paused, cut off and closed, and the functions that repair everything.
 //
-// Threads: one that does harm and heals; the replicas themselves take any number.
+// Threads: one thread causes faults and heals; the replicas themselves may be used by any number.
 #pragma once
 
 #include <chrono>
@@ -22,13 +22,13 @@
 namespace berth::chaos {
 
 struct ArenaOptions {
-  Network* network = nullptr;  // Null: all on one loopback address, nothing can be cut.
-  bool durable = false;        // Data on disk.
-  /// Deadlines of one or two seconds instead of eight and more: so that a silent member is noticed
-  /// within a short test.
+  Network* network = nullptr;  // If null, all share one loopback address and nothing can be cut.
+  bool durable = false;        // Keeps the data on disk.
+  /// Uses deadlines of one or two seconds instead of eight and more, so that a silent member is
+  /// noticed within a short test.
   bool impatient = false;
-  std::vector<std::string> flags = {};   // Of etcd.
-  size_t ring_bytes = size_t{16} << 20;  // Of the replicas.
+  std::vector<std::string> flags = {};   // Flags of etcd.
+  size_t ring_bytes = size_t{16} << 20;  // Size of each replica's ring.
 };
 
 /// The last lines that were logged, for the message of a failed test.
@@ -52,7 +52,7 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
 
   store::etcd::testing::EtcdCluster& Cluster() { return *cluster_; }
-  /// Only with a network.
+  /// May be called only with a network.
   Network& Net() { return *options_.network; }
   Replica& At(int replica) { return *replicas_[static_cast<size_t>(replica)]; }
   std::vector<store::Engine*> Engines();
@@ -60,16 +60,16 @@ class Arena {
   base::Logger& Log() { return log_; }
   const base::Clock& Clock() const { return clock_; }
 
-  /// How a replica reaches etcd.
+  /// Returns the options by which a replica reaches etcd.
   store::etcd::ClientOptions ClientOf(int replica) const;
-  /// One more replica, on the ways of that one; to be opened.
+  /// Makes one more replica on the network paths of this one. The caller must open it.
   std::unique_ptr<Replica> NewReplica(int replica);
 
-  /// Mends the network, wakes and starts members, opens replicas; false when that does not succeed
-  /// within a minute.
+  /// Repairs the network, resumes and starts members, and opens replicas. Returns false if that
+  /// does not succeed within a minute.
   bool Heal();
 
-  /// What there is to know after a failure.
+  /// Returns the logs, for the message of a failed test.
   std::string Logs() const;
 
  private:

@@ -9,8 +9,8 @@
 
 #include "linear/watcher.h"
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/revisions.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {

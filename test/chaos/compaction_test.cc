@@ -1,5 +1,5 @@
-// History is compacted away right behind the writers while watchers lag: those that cannot go on
-// are told to start over, and nobody misses anything without being told.
+// History is compacted right after each write while watchers lag. Watchers that cannot continue
+// must start over, and no watcher misses an event without an error.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "chaos/mirror.h"
 #include "chaos/scenario.h"
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::seconds kDuration{4};
 
-/// Compacts everything but the newest, again and again, for as long as it lives.
+/// Compacts all but the newest history, again and again, for its own lifetime.
 class Compactor {
  public:
   explicit Compactor(store::Engine& engine) : thread_([this, &engine] { Run(engine); }) {}
@@ -47,19 +47,20 @@ class Compactor {
   std::thread thread_;
 };
 
-struct Outcome {
+struct CompactionOutcome {
   linear::Counts counts = {};
-  std::vector<size_t> lists = {};  // Of each replica's mirror.
+  std::vector<size_t> lists = {};  // Number of lists of each replica's mirror.
   size_t events = 0;
 };
 
 class CompactionTest : public testing::Test {
  protected:
-  /// A round with a mirror on each replica. `writers`: so many of the replicas are written through.
-  Outcome RunRound(Arena& arena, uint64_t seed, size_t writers, const Fault& fault,
-                   std::chrono::milliseconds nap) {
+  /// Runs a round with a mirror on each replica. The workload writes through `writers` of the
+  /// replicas.
+  CompactionOutcome RunRound(Arena& arena, uint64_t seed, size_t writers, const Fault& fault,
+                             std::chrono::milliseconds nap) {
     const std::string prefix = fmt::format("/registry/chaos/{}/", seed);
-    Outcome outcome;
+    CompactionOutcome outcome;
     std::vector<std::unique_ptr<Mirror>> mirrors;
     for (int i = 0; i < Arena::kReplicas; ++i) {
       const bool slow = i == Arena::kReplicas - 1;
@@ -109,17 +110,18 @@ class CompactionTest : public testing::Test {
     return recording;
   }
 
-  /// The last mirror must have been told at least once, or nothing was shown.
+  /// Runs the rounds. The last mirror must have listed again at least once; otherwise nothing was
+  /// shown.
   void Run(const std::string& name, const ArenaOptions& options, size_t writers, const Fault& fault,
            std::chrono::milliseconds nap) {
     auto arena = Arena::Make(options);
     ASSERT_TRUE(arena) << arena.error().message;
-    Outcome all;
+    CompactionOutcome all;
     size_t relists = 0;
     size_t lists_of_others = 0;
     for (uint64_t i = 0; i < static_cast<uint64_t>(Rounds()); ++i) {
       const uint64_t seed = base::TestSeed(1) + i;
-      const Outcome outcome = RunRound(**arena, seed, writers, fault, nap);
+      const CompactionOutcome outcome = RunRound(**arena, seed, writers, fault, nap);
       if (HasFailure()) {
         FAIL() << "BERTH_SEED=" << seed;
       }
@@ -128,7 +130,7 @@ class CompactionTest : public testing::Test {
       relists += outcome.lists.back() - 1;
       lists_of_others += outcome.lists[0] - 1 + outcome.lists[1] - 1;
     }
-    fmt::print("{}: {}; {} events watched; lists anew: {} by the one that lags, {} by the others\n",
+    fmt::print("{}: {}; {} events watched; new lists: {} by the slow mirror, {} by the others\n",
                name, linear::Describe(all.counts), all.events, relists, lists_of_others);
     EXPECT_GT(relists, 0U);
   }
@@ -136,7 +138,7 @@ class CompactionTest : public testing::Test {
 
 TEST_F(CompactionTest, WatcherThatDoesNotPoll) {
   Run(
-      "compaction behind a slow watcher", {.ring_bytes = size_t{16} << 10}, 3,
+      "compaction under a slow watcher", {.ring_bytes = size_t{16} << 10}, 3,
       [](Arena&, base::Random&) { std::this_thread::sleep_for(100ms); }, 2500ms);
 }
 
@@ -147,14 +149,13 @@ TEST_F(CompactionTest, WhileFollowersAreKilled) {
 TEST_F(CompactionTest, ReplicaThatIsCutOff) {
   if (TestNetwork() == nullptr) GTEST_SKIP() << WhyNoNetwork();
   Run(
-      "compaction behind a replica that is cut off", {.network = TestNetwork(), .impatient = true},
-      2,
+      "compaction while a replica is cut off", {.network = TestNetwork(), .impatient = true}, 2,
       [](Arena& arena, base::Random& random) {
         for (int member = 0; member < Arena::kMembers; ++member) {
           arena.Net().CutRequests(Arena::kReplicas - 1, member);
           arena.Net().CutReplies(Arena::kReplicas - 1, member);
         }
-        // Or the members would send on, once they can, what they have in their connections.
+        // Otherwise the members would later send what they still have in their connections.
         RestartCluster(arena, random);
         std::this_thread::sleep_for(700ms);
         arena.Net().Heal();

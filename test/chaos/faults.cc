@@ -21,7 +21,8 @@ int OtherThan(base::Random& random, int member) {
   return (member + 1 + AnyOf(random, Arena::kMembers - 1)) % Arena::kMembers;
 }
 
-/// Some member, when nobody leads in time: harm is harm.
+/// Returns the leader, or some member if there is no leader in time: any member will do for a
+/// fault.
 int Leader(Arena& arena) { return std::max(0, arena.Cluster().Leader()); }
 
 void KillAndRestart(Arena& arena, int member, base::Random& random) {
@@ -108,7 +109,7 @@ void DelayProposals(Arena& arena, base::Random& random) {
       if (member != follower) arena.Net().CutRequests(replica, member);
     }
   }
-  // By now the replicas are on their way to the follower.
+  // By now the replicas are connecting to the follower.
   SleepBetween(random, 500, 2000);
   arena.Net().CutPeer(follower, leader);
   SleepBetween(random, 200, 1500);

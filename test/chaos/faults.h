@@ -1,5 +1,5 @@
-// What is done to the cluster while clients work. Each function does one harm, lets it last for a
-// while, and takes it back (the faults of a round are many calls of one of them).
+// What is done to the cluster while clients work. Each function causes one fault, lets it last for
+// a while, and repairs it. A round calls one of them many times.
 #pragma once
 
 #include <chrono>
@@ -12,24 +12,24 @@ namespace berth::chaos {
 
 using Fault = std::function<void(Arena&, base::Random&)>;
 
-// Everywhere.
+// These work everywhere.
 void KillLeader(Arena& arena, base::Random& random);
 void KillFollower(Arena& arena, base::Random& random);
 void RestartCluster(Arena& arena, base::Random& random);
 void PauseMember(Arena& arena, base::Random& random);
-/// Closes a replica while the leader is down, so that it ends with writes under way, and opens it
+/// Closes a replica while the leader is down, so that it ends with writes in flight, and opens it
 /// again.
 void CloseReplica(Arena& arena, base::Random& random);
 
-// With a network.
-/// One replica is cut from one member: what it sends is lost, or what it is sent, or both.
+// These need a network.
+/// Cuts one replica from one member: its requests, the replies, or both are lost.
 void CutReplicaFromMember(Arena& arena, base::Random& random);
-/// The leader does not reach its peers, nor they it; clients reach all of them.
+/// Cuts the leader from its peers in both directions. Clients still reach all members.
 void IsolateLeader(Arena& arena, base::Random& random);
-/// A member is off the network altogether.
+/// Takes a member off the network altogether.
 void UnplugMember(Arena& arena, base::Random& random);
-/// All clients have to work through one follower, and what that hands on to the leader stays in
-/// the wires for longer than a client waits, and arrives in the end.
+/// Makes all clients use one follower, whose messages to the leader are held up for longer than a
+/// client waits, and arrive in the end.
 void DelayProposals(Arena& arena, base::Random& random);
 
 }  // namespace berth::chaos

@@ -1,4 +1,4 @@
-// Members are killed, restarted and paused, replicas closed, while writers run. Needs no
+// Members are killed, restarted and paused, and replicas are closed, while writers run. Needs no
 // privileges.
 #include <gtest/gtest.h>
 

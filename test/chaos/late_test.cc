@@ -1,5 +1,5 @@
-// A write that nobody waits for any more arrives at etcd late. It must not happen then: what was
-// refused stays undone, and what was sent again happens once.
+// A write whose caller has stopped waiting arrives at etcd late. It must not happen then: a refused
+// write stays undone, and a write that was sent again happens once.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "chaos/scenario.h"
-#include "linear/history.h"
+#include "linear/linear_history.h"
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
@@ -28,12 +28,12 @@ namespace pb = etcdserverpb;
 using TxnResult = tl::expected<pb::TxnResponse, store::etcd::CallError>;
 using RangeResult = tl::expected<pb::RangeResponse, store::etcd::CallError>;
 
-/// Two kinds of writes: to keys of their own, which share etcd's transactions, and to a few keys
-/// that many write, of which some have to wait for others.
+/// There are two kinds of writes: to separate keys, which share etcd's transactions, and to a few
+/// keys that many writes use, so that some have to wait for others.
 constexpr int kWrites = 60;
 constexpr int kSharedKeys = 2;
 
-/// Writes whose replies may take their time; recorded.
+/// Records writes whose replies may take long.
 class Writes {
  public:
   void Start(store::Engine& engine, const std::string& prefix) {
@@ -53,14 +53,14 @@ class Writes {
     }
   }
 
-  /// How many replies there are of each kind.
+  /// Returns how many replies there are of each kind.
   std::map<Outcome, size_t> Wait() {
     std::map<Outcome, size_t> counts;
     for (auto& reply : replies_) ++counts[reply.Wait().outcome];
     return counts;
   }
 
-  /// Whether all have been answered within the time.
+  /// Returns whether all have been answered within the limit.
   bool WaitFor(std::chrono::seconds limit) const {
     const auto end = std::chrono::steady_clock::now() + limit;
     while (*answered_ < kWrites) {
@@ -85,7 +85,7 @@ class LateTest : public testing::Test {
     auto arena = Arena::Make({.network = TestNetwork(), .impatient = true});
     ASSERT_TRUE(arena) << arena.error().message;
     arena_ = std::move(*arena);
-    client_ = Connect(arena_->Cluster().Client());  // On ways that are never cut.
+    client_ = Connect(arena_->Cluster().Client());  // On paths that are never cut.
   }
 
   std::unique_ptr<store::etcd::Client> Connect(const store::etcd::ClientOptions& options) {
@@ -94,8 +94,8 @@ class LateTest : public testing::Test {
     return client ? std::move(*client) : nullptr;
   }
 
-  /// From now on replica 0 reaches one follower only, and what that hands on to the leader stays
-  /// under way.
+  /// From now on, replica 0 reaches one follower only, and the follower's messages to the leader
+  /// are held up.
   void Divert() {
     const int leader = arena_->Cluster().Leader();
     ASSERT_GE(leader, 0);
@@ -106,14 +106,14 @@ class LateTest : public testing::Test {
     for (int member = 0; member < Arena::kMembers; ++member) {
       if (member != follower) arena_->Net().CutRequests(0, member);
     }
-    // The first one through the follower.
+    // This is the first write through the follower.
     const auto reply = store::CommitNow(arena_->At(0), {.puts = {{.key = "/registry/chaos/warm"}}});
     EXPECT_EQ(reply.outcome, Outcome::kCommitted) << reply.error.message;
     arena_->Net().CutPeer(follower, leader);
   }
 
-  /// A plain client's put on the same way, which nothing keeps from happening late. Waits for its
-  /// failure.
+  /// Puts with a plain client on the same path, where nothing prevents a late write. Waits for the
+  /// put to fail.
   void PutPlainly(const std::string& key) {
     pb::TxnRequest request;
     request.add_success()->mutable_request_put()->set_key(key);
@@ -133,7 +133,7 @@ class LateTest : public testing::Test {
     return result && result->kvs_size() > 0;
   }
 
-  /// Heals everything; whether the plain put, which had failed, happens now.
+  /// Heals everything. Returns whether the plain put, which had failed, happens now.
   bool HealAndLook(const std::string& key) {
     EXPECT_TRUE(arena_->Heal());
     const auto end = std::chrono::steady_clock::now() + 5s;
@@ -144,7 +144,7 @@ class LateTest : public testing::Test {
     return true;
   }
 
-  /// What happened is what the replies said.
+  /// Checks that what happened is what the replies said.
   void Check(Writes& writes, const std::string& prefix, store::Revision start) {
     const auto all = ReadHistory(*arena_, prefix, start);
     ASSERT_TRUE(all) << all.error().message;
@@ -158,7 +158,7 @@ class LateTest : public testing::Test {
 
 TEST_F(LateTest, WhatIsSentAgainHappensOnce) {
   size_t late = 0;
-  // Again if what should be late was not, so that nothing would have been shown.
+  // Repeats the round if nothing arrived late, because that would show nothing.
   for (int round = 0; round < Rounds() || (late == 0 && round < 5); ++round) {
     const std::string prefix = fmt::format("/registry/chaos/late/{}/", round);
     const std::string plain = fmt::format("/plain/{}", round);
@@ -208,8 +208,8 @@ TEST_F(LateTest, WhatWasRefusedStaysUndone) {
   EXPECT_GT(refused, 0U);
 }
 
-/// Replica 0 reaches nobody. Writes under way stay in doubt until it does; those that come later
-/// must not wait for them, but be refused in time, and stay undone.
+/// Replica 0 reaches no member. Its writes in flight stay in doubt until it does. Later writes must
+/// not wait for them; they must be refused in time and stay undone.
 TEST_F(LateTest, AReplicaThatIsCutOffRefusesInTime) {
   const std::string prefix = "/registry/chaos/cut/";
   const auto start = store::CurrentNow(arena_->At(1));
@@ -224,7 +224,7 @@ TEST_F(LateTest, AReplicaThatIsCutOffRefusesInTime) {
   EXPECT_TRUE(arena_->Heal());
   EXPECT_EQ(after.Wait()[Outcome::kRefused], size_t{kWrites});
   auto counts = before.Wait();
-  EXPECT_EQ(counts[Outcome::kUnknown], 0U) << "it could have been found out";
+  EXPECT_EQ(counts[Outcome::kUnknown], 0U) << "it could have been resolved";
   fmt::print("cut off: of the writes before {} were committed and {} refused, all after were\n",
              counts[Outcome::kCommitted], counts[Outcome::kRefused]);
   Check(before, prefix + "before/", *start);

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kPoll = 500;
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kMirrorPatience{60};
 
 std::vector<store::Revision> CommittedRevisions(const linear::History& history) {
   std::vector<store::Revision> revisions;
@@ -44,7 +44,7 @@ Mirror::~Mirror() {
 
 std::string Mirror::Finish(const linear::History& history, store::Revision upto) {
   target_ = upto.value;
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  const auto deadline = std::chrono::steady_clock::now() + kMirrorPatience;
   std::thread alarm([this, deadline] {
     while (!stop_ && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(20ms);
     stop_ = true;
@@ -52,13 +52,13 @@ std::string Mirror::Finish(const linear::History& history, store::Revision upto)
   thread_.join();
   stop_ = true;
   alarm.join();
-  if (at_ < upto) faults_ += fmt::format("it got to {} only, not to {}\n", at_.value, upto.value);
+  if (at_ < upto) faults_ += fmt::format("it reached only {}, not {}\n", at_.value, upto.value);
   for (const store::Revision revision : CommittedRevisions(history)) {
     const bool listed = std::ranges::any_of(gaps_, [revision](const auto& gap) {
       return gap.first < revision && revision <= gap.second;
     });
     if (!listed && !seen_.contains(revision) && revision <= at_) {
-      faults_ += fmt::format("it was never told of revision {}\n", revision.value);
+      faults_ += fmt::format("it never got revision {}\n", revision.value);
     }
   }
   return faults_;
@@ -90,14 +90,16 @@ bool Mirror::List() {
 }
 
 void Mirror::Follow() {
-  const auto watch = engine_.StartWatch({.prefix = prefix_, .after = at_}, [] {});
+  const auto watch = engine_.Follow(at_, [] {});
   while (!Done()) {
     const auto batch = watch->Poll(kPoll);
     if (!batch) {
       listed_ = batch.error().reason != base::Reason::kExpired;
       return;
     }
-    for (const store::EventPtr& event : batch->events) Take(*event);
+    for (const store::EventPtr& event : batch->events) {
+      if (event->key.starts_with(prefix_)) Take(*event);
+    }
     at_ = std::max(at_, batch->progress);
     if (batch->events.empty()) Nap();
   }

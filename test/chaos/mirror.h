@@ -1,6 +1,6 @@
-// A watcher as Berth's state layer will be one: lists a prefix, follows its events, and when it is
-// told that history is gone, lists again. What it must never do is miss something without being
-// told.
+// A watcher that works like Berth's state layer: it lists a prefix, follows its events, and lists
+// again when the engine reports that history has been deleted. It must never miss an event without
+// such a report.
 //
 // Threads: one of its own; the functions are called by one thread.
 #pragma once
@@ -15,33 +15,34 @@
 
 #include "base/random.h"
 #include "chaos/checks.h"
-#include "linear/history.h"
+#include "linear/linear_history.h"
 #include "store/engine.h"
 
 namespace berth::chaos {
 
 class Mirror {
  public:
-  /// Sleeps for up to `nap` between polls. `engine` must outlive it.
+  /// Sleeps for up to `nap` between polls. `engine` must outlive the mirror.
   Mirror(store::Engine& engine, std::string prefix, std::chrono::milliseconds nap, uint64_t seed);
   ~Mirror();
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
 
-  /// Follows up to this revision and ends. What is wrong with what it saw: disorder, or a committed
-  /// write that it was neither told of nor told to list anew for; or it does not get there in time.
+  /// Follows up to this revision and ends. Returns what was wrong, or an empty text: events out of
+  /// order, a committed write for which it got neither an event nor the demand to list again, or a
+  /// revision that it does not reach in time.
   std::string Finish(const linear::History& history, store::Revision upto);
 
-  // After Finish.
+  // These may be called after Finish.
   const State& Shown() const { return state_; }
   size_t Lists() const { return gaps_.size(); }
   size_t Events() const { return seen_.size(); }
 
  private:
   void Run();
-  /// False when that failed.
+  /// Lists the prefix. Returns false if that failed.
   bool List();
-  /// One watch, until it fails or all has been seen.
+  /// Follows one watch, until it fails or everything has been seen.
   void Follow();
   void Take(const store::Event& event);
   void Nap();
@@ -51,16 +52,17 @@ class Mirror {
   const std::string prefix_;
   const std::chrono::milliseconds nap_;
 
-  // Of the thread; when that is over, of the owner.
+  // These belong to the thread, and to the owner after the thread has ended.
   base::SeededRandom random_;
   State state_;
   store::Revision at_;
   bool listed_ = false;
   std::set<store::Revision> seen_;
-  std::vector<std::pair<store::Revision, store::Revision>> gaps_;  // After, up to: listed.
+  /// Gaps that a list covered: after the first revision, up to the second.
+  std::vector<std::pair<store::Revision, store::Revision>> gaps_;
   std::string faults_;
 
-  std::atomic<int64_t> target_ = 0;  // 0: goes on.
+  std::atomic<int64_t> target_ = 0;  // 0 means that it continues.
   std::atomic<bool> stop_ = false;
   std::thread thread_;
 };

@@ -20,9 +20,10 @@ tl::unexpected<base::Error> Failed(std::string message) {
   return base::Fail(base::Reason::kServiceUnavailable, std::move(message));
 }
 
-/// Runs a shell command; what it printed is the error if it fails.
+/// Runs a shell command with the programs of Debian's packages alone. If it fails, the error has
+/// its output.
 base::Result<void> Run(const std::string& command) {
-  FILE* const output = popen((command + " 2>&1").c_str(), "re");
+  FILE* const output = popen(("export PATH=/usr/bin:/bin; " + command + " 2>&1").c_str(), "re");
   if (output == nullptr) return Failed("no shell to run " + command);
   std::string printed;
   std::array<char, 256> buffer{};
@@ -34,10 +35,11 @@ base::Result<void> Run(const std::string& command) {
   return Failed(fmt::format("`{}` failed: {}", command, printed));
 }
 
-/// Only the calling thread moves, and the threads it starts later.
+/// Opens the namespace of the calling thread. unshare and setns move only the calling thread and
+/// the threads that it starts later.
 int OpenOwnNamespace() { return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC); }
 
-/// A namespace that lives as long as the descriptor or a process in it.
+/// Makes a namespace that lives as long as the descriptor or a process in it.
 int NewNamespace() {
   int made = -1;
   std::thread([&made] {
@@ -89,7 +91,7 @@ base::Result<void> Network::AddMember(int member) {
   if (made < 0) return Failed("no network namespace can be made for a member");
   members_[static_cast<size_t>(member)] = made;
   const std::string enter = Enter(member);
-  // Without /sys `ip netns` and `ip -n` do not work; nsenter does.
+  // Without /sys, `ip netns` and `ip -n` do not work; nsenter does.
   std::string command = fmt::format(
       "ip link add port{0} type veth peer name eth0 netns /proc/{1}/fd/{2} && "
       "ip link set port{0} master hub up && {3} ip link set lo up && {3} ip link set eth0 up",
@@ -108,7 +110,7 @@ std::string Network::MemberHost(int member, int replica) {
 }
 
 std::vector<std::string> Network::Launcher(int member) const {
-  return {"nsenter",
+  return {"/usr/bin/nsenter",
           fmt::format("--net=/proc/{}/fd/{}", getpid(), members_[static_cast<size_t>(member)])};
 }
 

@@ -1,15 +1,15 @@
-// A network of the test's own, which it can cut: three etcd members, each in a network namespace of
-// its own, on a bridge with the test. Of the same member every replica knows another address, so
-// that the way of one replica to one member can be cut for itself, in either direction.
+// A network of the test's own, which it can cut: three etcd members, each in its own network
+// namespace, on a bridge with the test. Each replica has its own address for a member, so that the
+// path from one replica to one member can be cut alone, in either direction.
 //
 //   10.77.0.1       the test: health, metrics, gateway. Never cut.
 //   10.77.R.1       replica R (1, 2, 3), in the test's process
 //   10.77.R.10+M    member M (0, 1, 2) as replica R sees it; with R = 0 as the other members do
 //
-// The namespaces have no names: they belong to this process and end with it, whatever ends it, and
-// with them everything made here. The machine's own network is not touched.
+// The namespaces have no names. They belong to this process and end with it, however it ends,
+// together with everything made here. The machine's own network is not touched.
 //
-// Threads: any, one at a time. Make must be called while the process has one thread only.
+// Threads: any, one at a time. Make must be called while the process has only one thread.
 #pragma once
 
 #include <array>
@@ -26,39 +26,40 @@ class Network {
   static constexpr int kMembers = 3;
   static constexpr int kReplicas = 3;
 
-  /// Moves the process into a network namespace of its own and builds the rest. When that cannot
-  /// be (not root, a container that forbids it, no `ip`), says why and leaves all as it was.
+  /// Moves the process into its own network namespace and builds the rest. If that is impossible
+  /// (not root, a container that forbids it, no `ip`), returns the reason and leaves everything as
+  /// it was.
   static base::Result<std::unique_ptr<Network>> Make();
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  /// A member's address for the other members and for the test.
+  /// Returns a member's address for the other members and for the test.
   static std::string MemberHost(int member);
-  /// For a replica.
+  /// Returns a member's address for a replica.
   static std::string MemberHost(int member, int replica);
-  /// What to put in front of a command so that it runs where the member lives.
+  /// Returns the command prefix that runs a command in the member's namespace.
   std::vector<std::string> Launcher(int member) const;
 
-  // Each of these loses packets without a word to anybody, until it is healed.
+  // Each of these drops packets silently until the network is healed.
 
-  /// What a member sends to another one.
+  /// Drops what a member sends to another one.
   void CutPeer(int from, int to);
-  /// What a replica sends to a member.
+  /// Drops what a replica sends to a member.
   void CutRequests(int replica, int member);
-  /// What a member sends to a replica.
+  /// Drops what a member sends to a replica.
   void CutReplies(int replica, int member);
-  /// Everything from and to a member, the test's own calls included.
+  /// Drops everything from and to a member, the test's own calls included.
   void Unplug(int member);
 
-  /// The ways between replicas and members.
+  /// Heals the paths between replicas and members.
   void HealReplicas();
   void Heal();
 
  private:
   struct Cut {
     bool of_replica = false;
-    std::string undo;  // A command.
+    std::string undo;  // A shell command.
   };
 
   Network() = default;
@@ -69,7 +70,7 @@ class Network {
   void Do(const std::string& command, Cut cut);
   void Undo(bool all);
 
-  int home_ = -1;  // Where the process was before.
+  int home_ = -1;  // The namespace in which the process was before.
   std::array<int, kMembers> members_{-1, -1, -1};
   std::vector<Cut> cuts_;
 };

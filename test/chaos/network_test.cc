@@ -1,4 +1,4 @@
-// The instrument itself: cuts are felt where they should be and nowhere else, and heal.
+// The network itself: cuts work where they should and nowhere else, and heal.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -41,7 +41,8 @@ class NetworkTest : public testing::Test {
     return std::stoi(endpoint.substr(endpoint.rfind(':') + 1));
   }
 
-  /// A write at the member, on the way of a replica (-1: the test's own).
+  /// Writes at the member on a replica's path (-1 means the test's own). Returns whether it
+  /// succeeded.
   bool Writes(int member, int replica) const {
     const std::string host = Network::MemberHost(member, replica);
     const auto answer =

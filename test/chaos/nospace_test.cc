@@ -1,5 +1,5 @@
-// etcd's database reaches its quota while writers run: writes are refused in words that help, reads
-// go on, nothing is half done; when there is space again, writes go on as well.
+// etcd's database reaches its quota while writers run. Writes are refused with a helpful message,
+// reads continue, and nothing is half done. When there is space again, writes continue as well.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@
 #include "chaos/scenario.h"
 #include "linear/watcher.h"
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/testing/http.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
@@ -39,7 +39,7 @@ class NoSpaceTest : public testing::Test {
     arena_ = std::move(*arena);
   }
 
-  /// Two keys at once, so that half of it could be there.
+  /// Writes two keys at once, so that half of the write could be missing.
   store::TxnReply Write(int writer, const std::string& text) {
     store::Txn txn;
     for (const char* half : {"a", "b"}) {
@@ -52,7 +52,7 @@ class NoSpaceTest : public testing::Test {
     return reply;
   }
 
-  /// Until it has been refused a few times.
+  /// Writes until it has been refused three times.
   void FillUp(int writer) {
     const std::string filler(30'000, 'x');
     int refused = 0;
@@ -66,8 +66,8 @@ class NoSpaceTest : public testing::Test {
     EXPECT_EQ(refused, 3) << "the quota was never reached";
   }
 
-  /// As the message says: compact, defragment, disarm the alarm. etcd compacts in its own time, so
-  /// the first attempts may find nothing to free, and the alarm comes back.
+  /// Does what the message says: compact, defragment, disarm the alarm. etcd compacts with a delay,
+  /// so the first attempts may find nothing to free, and the alarm returns.
   bool MakeSpace() {
     for (int i = 0; i < Arena::kMembers; ++i) {
       constexpr std::string_view kScheme = "http://";
@@ -121,7 +121,7 @@ TEST_F(NoSpaceTest, WritesAreRefusedUntilThereIsSpaceAgain) {
   ASSERT_TRUE(compacted) << compacted.error().message;
   EXPECT_TRUE(Within(60s, [&] { return MakeSpace() && WriteAgain(0); })) << arena_->Logs();
   for (int i = 0; i < kWriters; ++i) {
-    // An alarm that another member raised before may come after.
+    // An alarm that another member raised before may arrive afterwards.
     EXPECT_TRUE(Within(60s, [&] { return WriteAgain(i) || (MakeSpace() && WriteAgain(i)); }))
         << "writer " << i << arena_->Logs();
   }

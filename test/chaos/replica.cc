@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "store/contract_fixture.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
@@ -58,13 +58,13 @@ std::chrono::milliseconds Journal::LongestGap() const {
   return std::chrono::duration_cast<std::chrono::milliseconds>(longest_gap_);
 }
 
-/// A watch that the replica may take away from its owner.
+/// A watch that the replica can end before its owner does.
 struct Replica::OpenWatch {
   base::Mutex mutex;
   std::unique_ptr<store::Watch> watch GUARDED_BY(mutex);
   std::function<void()> wake GUARDED_BY(mutex);
 
-  /// With a last wake, so that the owner sees it.
+  /// Ends the watch and wakes the owner, so that it notices.
   void End() EXCLUDES(mutex) {
     const base::MutexLock lock(mutex);
     watch.reset();
@@ -123,7 +123,8 @@ void Replica::Close() {
   }
   const std::weak_ptr<store::etcd::EtcdEngine> gone = engine;
   engine.reset();
-  while (!gone.expired()) std::this_thread::sleep_for(1ms);  // Calls that have not returned yet.
+  // Waits for calls that have not returned.
+  while (!gone.expired()) std::this_thread::sleep_for(1ms);
 }
 
 Replica::EnginePtr Replica::Now() const {
@@ -155,14 +156,18 @@ void Replica::Commit(store::Txn txn, std::function<void(store::TxnReply)> done) 
   });
 }
 
-std::unique_ptr<store::Watch> Replica::StartWatch(store::WatchRequest request,
-                                                  std::function<void()> wake) {
+base::Result<store::WatchBatch> Replica::ReadHistory(const store::HistoryRequest& request) {
+  if (const auto engine = Now()) return engine->ReadHistory(request);
+  return tl::unexpected(Closed());
+}
+
+std::unique_ptr<store::Watch> Replica::Follow(store::Revision after, std::function<void()> wake) {
   const auto open = std::make_shared<OpenWatch>();
-  // All at once, so that Close finds the watch or the watch finds the replica closed.
+  // This is one step under the lock: Close finds the watch, or the watch finds the replica closed.
   const base::MutexLock lock(mutex_);
   if (engine_ != nullptr) {
     const base::MutexLock open_lock(open->mutex);
-    open->watch = engine_->StartWatch(std::move(request), wake);
+    open->watch = engine_->Follow(after, wake);
     open->wake = std::move(wake);
     std::erase_if(watches_, [](const auto& other) { return other.expired(); });
     watches_.push_back(open);

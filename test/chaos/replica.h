@@ -1,9 +1,9 @@
 // One replica of Berth as far as the store is concerned: an etcd engine that can be closed and
-// opened again in the middle of everything, as a restarted process would. Callers keep talking to
-// it: while it is closed, reads fail and commits are refused; watches end with an error and have to
-// be started again. What commits are told goes to a Journal as well.
+// opened again at any time, as a restarted process would be. Callers may use it all the time. While
+// it is closed, reads fail and commits are refused. Watches end with an error and must be started
+// again. The replies of commits are also recorded in a Journal.
 //
-// Threads: as store::Engine says; Open and Close one at a time.
+// Threads: as for store::Engine; Open and Close are called one at a time.
 #pragma once
 
 #include <chrono>
@@ -20,30 +20,31 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "store/engine.h"
-#include "store/etcd/client.h"
+#include "store/etcd/etcd_client.h"
 #include "store/etcd/etcd_engine.h"
 
 namespace berth::chaos {
 
-/// What becomes of the commits of all replicas, also of those that nobody waits for any more.
+/// The outcomes of the commits of all replicas, even if the caller does not wait for them any more.
 /// Threads: any.
 class Journal {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Forgets everything; the gap begins.
+  /// Forgets everything. The first gap begins.
   void Start() EXCLUDES(mutex_);
 
   void Called() EXCLUDES(mutex_);
   void Returned(const store::Txn& txn, const store::TxnReply& reply) EXCLUDES(mutex_);
 
-  /// False when a commit is still not answered after so long.
+  /// Waits until every commit is answered. Returns false if one is not answered within the limit.
   bool AwaitQuiet(std::chrono::milliseconds limit) EXCLUDES(mutex_);
 
-  /// The reply of the transaction that put this first, if there is one. Values are distinct.
+  /// Returns the reply of the transaction whose first put this is, if it has one. Values are
+  /// distinct.
   std::optional<store::TxnReply> ReplyOf(const store::Put& first) const EXCLUDES(mutex_);
 
-  /// The longest time without a commit, whichever replica it came from.
+  /// Returns the longest time without a commit of any replica.
   std::chrono::milliseconds LongestGap() const EXCLUDES(mutex_);
 
  private:
@@ -57,7 +58,7 @@ class Journal {
 
 class Replica final : public store::Engine {
  public:
-  /// What it is given by reference must outlive it.
+  /// The arguments passed by reference must outlive the replica.
   Replica(store::etcd::ClientOptions client, store::etcd::EtcdOptions options, Journal& journal,
           base::Logger& log, const base::Clock& clock);
   ~Replica() override;
@@ -69,8 +70,8 @@ class Replica final : public store::Engine {
   void Get(std::string key, store::Done<std::optional<store::Entry>> done) override;
   void Scan(store::ScanRequest request, store::Done<store::ScanPage> done) override;
   void Commit(store::Txn txn, std::function<void(store::TxnReply)> done) override;
-  std::unique_ptr<store::Watch> StartWatch(store::WatchRequest request,
-                                           std::function<void()> wake) override;
+  std::unique_ptr<store::Watch> Follow(store::Revision after, std::function<void()> wake) override;
+  base::Result<store::WatchBatch> ReadHistory(const store::HistoryRequest& request) override;
   void Current(store::Done<store::Revision> done) override;
   void RequestProgress() override;
   void Compact(store::Revision upto, store::Done<void> done) override;
@@ -81,7 +82,8 @@ class Replica final : public store::Engine {
   struct OpenWatch;
   using EnginePtr = std::shared_ptr<store::etcd::EtcdEngine>;
 
-  /// Null while it is closed. To be let go of when the call has returned.
+  /// Returns null while the replica is closed. The caller must release it when its call has
+  /// returned.
   EnginePtr Now() const EXCLUDES(mutex_);
 
   const store::etcd::ClientOptions client_;

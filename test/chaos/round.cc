@@ -11,26 +11,26 @@
 #include "base/random.h"
 #include "linear/watcher.h"
 #include "store/blocking.h"
-#include "store/contract_fixture.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::chaos {
 namespace {
 
 using std::chrono::steady_clock;
 
-/// Slow enough that a round is some thousand operations, quick enough that there is always one
-/// under way when something breaks.
+/// Slow enough that a round has some thousand operations, quick enough that there is always one in
+/// flight when something breaks.
 constexpr std::chrono::milliseconds kJitter{20};
 
-/// A client goes on when it has waited so long, so that writers run also while nothing is answered.
-constexpr std::chrono::milliseconds kPatience{1000};
+/// A client continues after waiting this long, so that writers run even while nothing is answered.
+constexpr std::chrono::milliseconds kClientPatience{1000};
 
 linear::WorkloadOptions Workload(const RoundOptions& options) {
   return {.prefix = options.prefix,
           .clients = 9,
           .operations = 1'000'000,
           .duration = options.duration,
-          .patience = kPatience,
+          .patience = kClientPatience,
           .jitter = kJitter,
           .seed = options.seed,
           .encode = store::contract::MakeValue,
@@ -41,7 +41,7 @@ linear::WorkloadOptions Workload(const RoundOptions& options) {
 /// By then everything has been answered and seen, whatever has happened.
 constexpr std::chrono::seconds kPatienceAtTheEnd{60};
 
-/// Clients leave what they have waited for long enough; the answer has come since.
+/// Adds replies that came after the client had stopped waiting for them.
 void AddLateReplies(const Journal& journal, linear::History& history) {
   uint64_t stamp = 0;
   for (const linear::Operation& operation : history.operations) {
@@ -77,8 +77,8 @@ Tally& Tally::operator+=(const Tally& other) {
 
 std::string Describe(const Tally& tally) {
   return fmt::format(
-      "{} faults; {}; in doubt: {} committed, {} not, {} deletes that cannot be told; longest time "
-      "without a commit {} ms; {} events watched",
+      "{} faults; {}; in doubt: {} committed, {} not, {} deletes that cannot be attributed; "
+      "longest time without a commit {} ms; {} events watched",
       tally.faults, linear::Describe(tally.counts), tally.doubts.committed,
       tally.doubts.not_committed, tally.doubts.untold, tally.longest_gap.count(), tally.events);
 }
@@ -87,11 +87,11 @@ std::string RunRound(Arena& arena, const RoundOptions& options, Tally& tally) {
   Tally own;
   bool healed = false;
   arena.Commits().Start();
-  // Not the workload's own watchers, which would end before the last replies have come.
+  // These replace the workload's own watchers, which would end before the last replies.
   std::deque<linear::Watcher> watchers;
   for (int i = 0; i < Arena::kReplicas; ++i) {
     const auto after = store::CurrentNow(arena.At(i));
-    if (!after) return "a replica is not well at the beginning: " + after.error().message;
+    if (!after) return "a replica is not healthy at the start: " + after.error().message;
     watchers.emplace_back(arena.At(i), options.prefix, fmt::format("{}", i), *after,
                           store::contract::Payload, options.seed);
   }
@@ -110,7 +110,7 @@ std::string RunRound(Arena& arena, const RoundOptions& options, Tally& tally) {
   if (!arena.Commits().AwaitQuiet(kPatienceAtTheEnd)) faults += "a commit is never answered\n";
   AddLateReplies(arena.Commits(), recording.history);
   const auto current = store::CurrentNow(arena.At(0));
-  if (!current) return faults + "it is not readable in the end: " + current.error().message;
+  if (!current) return faults + "the store cannot be read at the end: " + current.error().message;
   for (linear::Watcher& watcher : watchers) {
     recording.watches.push_back(watcher.Finish(*current, steady_clock::now() + kPatienceAtTheEnd));
   }

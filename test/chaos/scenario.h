@@ -1,4 +1,4 @@
-// What the tests of this folder share: the network that can be cut, and rounds of one fault.
+// Shared by the tests of this folder: the network that can be cut, and rounds of one fault.
 #pragma once
 
 #include <chrono>
@@ -11,18 +11,19 @@
 
 namespace berth::chaos {
 
-/// Null when there cannot be one here; then WhyNoNetwork says why. Tests that need it are skipped.
+/// Returns null if the network cannot be made here; then WhyNoNetwork returns the reason. Tests
+/// that need the network are skipped.
 Network* TestNetwork();
 const std::string& WhyNoNetwork();
 
-/// Whether it holds in time.
+/// Waits until `holds` returns true. Returns false if it does not within the limit.
 bool Within(std::chrono::seconds limit, const std::function<bool()>& holds);
 
-/// How many rounds a scenario has: one, and ten in the long form.
+/// Returns the minimum number of rounds of a scenario: one, and ten in the long form.
 int64_t Rounds();
 
-/// Runs the rounds in one arena, each with a prefix and a seed of its own; fails the test with what
-/// the checks find. Prints what happened and returns it.
+/// Runs the rounds in one arena, each with its own prefix and seed. Fails the test with what the
+/// checks find. Prints what happened and returns it.
 Tally RunScenario(const std::string& name, const ArenaOptions& options, const Fault& fault);
 
 }  // namespace berth::chaos

@@ -1,5 +1,5 @@
-// The way of a write on the embedded engine: what is answered is read, watched in order, found in
-// history and there after a restart.
+// The write path on the embedded engine: an answered write can be read, is watched in order, is in
+// the history, and is there after a restart.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 #include "base/temp_dir.h"
 #include "commit/sequencer.h"
-#include "state/testing_store.h"
+#include "state/testing/test_store.h"
 #include "store/rocks/rocks_engine.h"
 #include "watch/cursor.h"
 
@@ -26,8 +26,8 @@ constexpr int kThreads = 4;
 constexpr int kWritesEach = 300;
 constexpr size_t kWrites = size_t{kThreads} * kWritesEach;
 
-/// All objects: their revisions and what they hold.
-using Picture = std::map<std::string, std::pair<int64_t, std::string>>;
+/// All objects: their revisions and values.
+using Objects = std::map<std::string, std::pair<int64_t, std::string>>;
 
 struct Server {
   Server(const std::string& directory, const state::Resources& resources, base::Logger& log,
@@ -36,18 +36,18 @@ struct Server {
         past(*engine, resources),
         hub(past, resources, {.ring_bytes = 50'000}),
         follower(*engine, resources, {&hub}, {}, clock, log),
-        sequencer(follower, {}) {
+        sequencer({*engine, follower, resources, clock, follower}, {}) {
     follower.Start();
     EXPECT_TRUE(follower.WaitReady(std::chrono::seconds(60)));
   }
 
-  Picture Now() const {
-    Picture picture;
+  Objects Now() const {
+    Objects objects;
     const state::SnapshotPtr snapshot = follower.Current();
-    for (state::Cursor at = snapshot->Seek(""); at.Valid(); at.Next()) {
-      picture[at.Get()->Key()] = {at.Get()->Revision(), Body(*at.Get())};
+    for (state::SnapshotIterator at = snapshot->Seek(""); at.Valid(); at.Next()) {
+      objects[at.Get()->Key()] = {at.Get()->Revision(), Body(*at.Get())};
     }
-    return picture;
+    return objects;
   }
 
   const std::unique_ptr<store::rocks::RocksEngine> engine;
@@ -57,15 +57,15 @@ struct Server {
   commit::Sequencer sequencer;
 };
 
-/// One letter more than there was.
-base::Result<commit::Decision> AddOne(const state::ObjectPtr& current) {
+/// Appends one letter.
+base::Result<commit::Decision> AddOne(const state::Snapshot&, const state::ObjectPtr& current) {
   const std::string body = (current ? Body(*current) : "") + "x";
   return commit::Decision{.kind = commit::Decision::Kind::kPut,
                           .stored = state::testing::Stored(body),
                           .wire = state::testing::Wire(body)};
 }
 
-/// One writer's share; how many answers did not show in what could be read right afterwards.
+/// Makes one writer's writes. Returns how many answers a read right afterwards did not show.
 int WriteAndRead(Server& server, int number) {
   int wrong = 0;
   for (int i = 0; i < kWritesEach; ++i) {
@@ -79,8 +79,8 @@ int WriteAndRead(Server& server, int number) {
   return wrong;
 }
 
-/// Reads the cursor until it has seen `count` events, each one letter more than the one before and
-/// none before it can be read.
+/// Reads the cursor until it has seen `count` events. Each event has one letter more than the one
+/// before, and its object can be read by then.
 void Follow(Server& server, watch::Cursor& cursor, size_t count) {
   int64_t last = 0;
   size_t seen = 0;
@@ -107,7 +107,7 @@ TEST(CommitRocksTest, WritesAreReadWatchedAndKept) {
   const state::Resources resources = state::testing::MakeResources();
   const watch::Scope all{.resource = state::testing::kServices,
                          .key = resources.Prefix(state::testing::kServices)};
-  Picture kept;
+  Objects kept;
   {
     Server server(directory.Path(), resources, log, clock);
     std::atomic<int> wrong = 0;

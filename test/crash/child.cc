@@ -24,7 +24,7 @@ Child::Child(const std::vector<std::string>& command,
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("cannot fork");
   if (pid_ != 0) return;
-  // It must not go on writing when the test is killed.
+  // The program must not continue to write when the test is killed.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(126);
   if (!output.empty()) {

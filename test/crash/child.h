@@ -13,18 +13,19 @@ namespace crash {
 
 class Child {
  public:
-  /// Starts `command` with these variables added to the environment; its standard streams go
-  /// to the file `output`, if that is named.
+  /// Starts `command` with these variables added to the environment. Its standard streams go to the
+  /// file `output` if that is not empty.
   Child(const std::vector<std::string>& command,
         const std::map<std::string, std::string>& environment, const std::string& output = "");
   ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// kill -9; it may have ended by itself.
+  /// Sends SIGKILL. The program may have ended by itself.
   void Kill() const;
 
-  /// The exit code, or 128 + the signal that ended it; nothing when it still runs after `limit`.
+  /// Returns the exit code, or 128 + the signal that ended the program. Returns nullopt if it still
+  /// runs after `limit`.
   std::optional<int> Wait(std::chrono::milliseconds limit);
 
  private:
@@ -32,7 +33,7 @@ class Child {
   std::optional<int> ended_;
 };
 
-/// A whole file; empty when there is none.
+/// Returns a whole file, or an empty text if the file does not exist.
 std::string ReadFile(const std::string& path);
 
 }  // namespace crash

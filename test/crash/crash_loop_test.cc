@@ -1,12 +1,12 @@
-// kill -9 at random moments, again and again on the same directory: while it writes, and while it
-// recovers from the time before.
+// kill -9 at random moments, again and again on the same directory: while the writer writes, and
+// while it recovers from the previous kill.
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cstdio>
 #include <thread>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "crash/rounds.h"
 
 namespace crash {
@@ -17,11 +17,11 @@ std::chrono::milliseconds Between(berth::base::Random& random, uint64_t low, uin
 }
 
 TEST(CrashLoop, EveryAcknowledgedWriteSurvivesKill9) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kDisk, berth::base::TestSeed(20261115));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kDisk, berth::base::TestSeed(20261115));
   auto& random = rounds.Random();
   for (int64_t i = 0; i < berth::base::LongCount(200); ++i) {
     Round round{.arguments = {}, .environment = {}, .end = {}};
-    // Small buffers: tables are written and logs change while the writers run.
+    // With small buffers, tables are written and logs change while the writers run.
     if (i % 2 == 1) round.arguments.emplace("buffer", "200000");
     round.arguments["writers"] = std::to_string(1 + berth::base::Uniform(random, 16));
     const bool while_opening = berth::base::Uniform(random, 6) == 0;

@@ -1,15 +1,16 @@
-// A program made to be killed: opens the embedded engine, tells what it finds, and then writes from
-// several threads until it is stopped from outside, telling each attempt before it and each reply
-// after it.
+// A program made to be killed. It opens the embedded engine, reports what it finds, and then writes
+// from several threads until it is stopped from outside. It reports each attempt before it and each
+// reply after it.
 //
 //   crash_writer dir=DIRECTORY log=FILE round=N [from=REVISION] [compact=REVISION] [seed=N]
 //                [writers=N] [ops=N] [sync=0|1] [buffer=BYTES]
 //
-// With `ops` each writer stops after so many attempts, and the program waits, idle, to be killed.
+// With `ops`, each writer stops after this many attempts, and the program waits, idle, to be
+// killed.
 //
-// The keys come in groups, a service and two records, as Berth writes them: made together where
-// none is, changed by two, and deleted together. Writers share the groups, so that some of them
-// come too late and conflict.
+// The keys come in groups of a service and two records, as Berth writes them: created together if
+// they do not exist, changed two at a time, and deleted together. Writers share the groups, so that
+// some of them come too late and conflict.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ Arguments Parse(int argc, char** argv) {
   return arguments;
 }
 
-/// What the writers know of the store: the revision of each key, as far as replies have told.
+/// What the writers know about the store: the revision of each key, as far as replies have shown.
 class View {
  public:
   void Set(const std::string& key, store::Revision revision) {
@@ -103,7 +104,7 @@ class Writer {
 
  private:
   size_t ChooseSize() {
-    // Now and then one that does not fit into a block of the log.
+    // Now and then a value does not fit into a block of the log.
     const bool big = base::Uniform(random_, 40) == 0;
     return kMinValue + 40 + base::Uniform(random_, big ? 60'000 : 500);
   }
@@ -129,7 +130,7 @@ class Writer {
     }
     switch (base::Uniform(random_, 4)) {
       case 0:
-        // Something must be put that names the attempt.
+        // At least one put must name the attempt.
         attempt.puts = {put(journal_)};
         attempt.deletes = {service, records[0], records[1]};
         break;
@@ -166,7 +167,8 @@ class Writer {
   OpLogWriter& log_;
 };
 
-/// Tells the state, the state at `from`, and the events after it. An empty text when all went well.
+/// Reports the state, the state at `from`, and the events after it. Returns an empty text if all
+/// went well, else the error.
 std::string TellFound(store::Engine& engine, store::Revision from, View& view, OpLogWriter& log) {
   const auto now = store::ScanAll(engine, std::string(kPrefix));
   if (!now) return "scan: " + now.error().message;

@@ -1,5 +1,5 @@
-// A disk that changes bytes of the log. Whatever byte it is: either nothing acknowledged is lost,
-// or the store is not opened and says which file is damaged and where.
+// A disk that changes bytes of the log. Whichever byte it is, either nothing acknowledged is lost,
+// or the store is not opened and the error names the damaged file and the place.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <thread>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "crash/rounds.h"
 
 namespace crash {
@@ -38,7 +38,7 @@ void Overwrite(const fs::path& path, uint64_t offset, const std::string& bytes) 
   ASSERT_TRUE(file.good());
 }
 
-/// Does something to a copy of the store and looks what becomes of it.
+/// Changes a copy of the store and checks the result.
 class DamageTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ class DamageTest : public ::testing::Test {
                                      .environment = {},
                                      .end = [this](Child& writer) {
                                        rounds_.WaitUntil(writer, "I");
-                                       // The last batch gets its seal once nobody waits any more.
+                                       // The last batch gets its seal once no commit waits.
                                        std::this_thread::sleep_for(std::chrono::milliseconds(300));
                                      }});
     ASSERT_TRUE(faults.empty()) << Join(faults);
@@ -63,7 +63,7 @@ class DamageTest : public ::testing::Test {
   }
   std::string LogPath() const { return copy_ + "/" + log_name_; }
 
-  Rounds rounds_{CRASH_WRITER, TempDir::Place::kMemory, berth::base::TestSeed(20261122)};
+  Rounds rounds_{CRASH_WRITER, TempDir::Medium::kMemory, berth::base::TestSeed(20261122)};
   std::string copy_ = rounds_.DataDirectory() + "-copy";
   std::string log_name_;
   uint64_t log_size_ = 0;
@@ -81,10 +81,10 @@ TEST_F(DamageTest, ChangedBytesAreFoundOrHarmless) {
   int64_t harmless = 0;
   for (int64_t i = 0; i < berth::base::LongCount(300); ++i) {
     Copy();
-    // The end of the log, where the last batch and its seal are, above all.
+    // Half of the time the offset is at the end of the log, where the last batch and its seal are.
     const uint64_t offset =
         Uniform(random, 2) == 0 ? log_size_ - 1 - Uniform(random, 300) : Uniform(random, log_size_);
-    // Zeroes over the last batch and its seal are the same as a batch that was never written.
+    // Zeroes over the last batch and its seal look like a batch that was never written.
     const bool zeroes = Uniform(random, 4) == 0 && offset + kSeal < log_size_;
     const uint64_t length = zeroes ? std::min(kSector, log_size_ - kSeal - offset) : 1;
     const char old = ReadFile(LogPath())[offset];

@@ -16,7 +16,7 @@ namespace faultfs {
 
 namespace {
 
-constexpr int kCutExitCode = 137;  // As if killed.
+constexpr int kCutExitCode = 137;  // The same as after SIGKILL.
 constexpr uint64_t kSector = 512;
 
 std::string Env(const char* name) {
@@ -137,7 +137,7 @@ Disk::File& Disk::FileOf(int fd, const std::string& path) {
   if (fstat(fd, &status) != 0) real::Give("cannot stat an open file");
   auto [it, is_new] = files_.try_emplace(Id{status.st_dev, status.st_ino});
   if (is_new) {
-    // Its own descriptor keeps the inode from being used again.
+    // The disk's own descriptor prevents the inode from being reused.
     it->second.fd = real::Open(fmt::format("/proc/self/fd/{}", fd), O_RDWR | O_CLOEXEC);
     if (it->second.fd < 0) real::Give("cannot open a watched file");
     it->second.path = path;
@@ -294,7 +294,7 @@ void Disk::Renamed(const std::string& from, const std::string& to, std::string h
 
 void Disk::Count(CutPoint::Kind kind, uint64_t* counter, bool after) {
   if (!after) ++*counter;
-  // A change that failed is not reported afterwards: then it is the next one that is.
+  // A change that failed is not reported afterwards. Then the next one counts instead.
   if (faults_.cut.has_value() && faults_.cut->kind == kind && faults_.cut->after == after &&
       faults_.cut->count <= *counter) {
     faults_.cut->kill ? Kill() : Cut();
@@ -302,7 +302,7 @@ void Disk::Count(CutPoint::Kind kind, uint64_t* counter, bool after) {
 }
 
 void Disk::Cut() {
-  // Nothing survives half of the time: that is what a drive with a large cache does.
+  // Half of the time nothing survives, as with a drive that has a large cache.
   const bool drop_all = berth::base::Uniform(random_, 2) == 0;
   const size_t keep = drop_all ? 0 : berth::base::Uniform(random_, journal_.size() + 1);
   for (auto& [id, file] : files_) file.kept_size = file.durable_size;

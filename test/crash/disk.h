@@ -1,18 +1,19 @@
 // A disk that forgets: what a power cut would leave of the files under a directory. libfaultfs.so
-// (faultfs.cc) reports every change to it and asks it what goes wrong when.
+// (faultfs.cc) reports every change to it and asks it what fails and when.
 //
-// Files are changed for real, so that the program reads what it wrote. Beside that the disk keeps a
-// journal of every change that no sync has made durable, with what was there before; at the cut it
-// takes them back, newest first. Some of the oldest may survive, in order, and the first that does
-// not may be torn: cut at any byte, and in write-ahead logs with zeroes or garbage behind that, or
-// with single sectors missing. (RocksDB's other files cannot stand that, and a file system that
+// Files are changed for real, so that the program reads what it wrote. In addition the disk keeps a
+// journal of every change that no sync has made durable, with the previous contents. At the cut it
+// undoes them, newest first. Some of the oldest may survive, in order, and the first that does not
+// may be torn: it is cut at any byte and, in write-ahead logs, followed by zeroes or garbage, or
+// single sectors are missing. (RocksDB's other files cannot stand that, and a file system that
 // orders data before sizes, as ext4 does, does not do it to them.)
 //
-// Contents become durable by fsync or fdatasync of the file; names (create, rename, unlink, mkdir,
-// link) by fsync of their directory alone, which is all that POSIX promises. A sync that fails
-// leaves its changes readable and never durable, as Linux does: a later sync does not write them.
+// Contents become durable by fsync or fdatasync of the file. Names (create, rename, unlink, mkdir,
+// link) become durable by fsync of their directory alone, which is all that POSIX promises. A sync
+// that fails leaves its changes readable and never durable, as on Linux: a later sync does not
+// write them.
 //
-// Threads: functions must be called with Lock() held, all but Get and Watched.
+// Threads: functions must be called with Lock() held, except Get and Watched.
 #pragma once
 
 #include <sys/stat.h>
@@ -33,9 +34,9 @@
 
 namespace faultfs {
 
-/// When the power is cut: at the count-th thing of a kind, before or after it happens.
-/// Or when only the program is killed: its files stay as they are, but the next power cut, under
-/// which another program may run, still takes back what this one did not sync.
+/// The moment at which the power is cut: at the count-th change or sync, before or after it
+/// happens. If `kill` is set, only the program is killed. Its files stay as they are, but the next
+/// power cut, under which another program may run, still undoes what this one did not sync.
 struct CutPoint {
   enum class Kind : uint8_t { kChange, kSync };
 
@@ -46,19 +47,20 @@ struct CutPoint {
 };
 
 struct Faults {
-  std::string root;    // Files below are watched. Absolute, without links.
-  std::string shadow;  // Deleted files are kept here until that is durable; same file system.
-  std::string state;   // Where the journal is kept from one program to the next.
-  std::string log;     // A line is appended for each fault. Empty: none.
+  std::string root;    // Files below it are watched. Absolute, without links.
+  std::string shadow;  // Keeps deleted files until the deletion is durable; same file system.
+  std::string state;   // Keeps the journal from one program to the next.
+  std::string log;     // A line is appended for each fault. Empty means no log.
   uint64_t seed = 1;
   std::optional<CutPoint> cut;
-  std::set<uint64_t> failing_log_syncs;    // Which syncs of write-ahead logs (*.log) fail,
-  std::set<uint64_t> failing_syncs;        // and which of all, directories included.
+  std::set<uint64_t> failing_log_syncs;    // Syncs of write-ahead logs (*.log) that fail.
+  std::set<uint64_t> failing_syncs;        // Syncs that fail, of all, directories included.
   std::optional<uint64_t> space;           // Bytes that may be written before the disk is full.
-  uint64_t refusals_until_space_back = 0;  // 0: it stays full.
+  uint64_t refusals_until_space_back = 0;  // 0 means that it stays full.
 
-  /// From the environment: FAULTFS_DIR, FAULTFS_LOG, FAULTFS_SEED, FAULTFS_CUT="change:120:before"
-  /// or "sync:33:after", FAULTFS_FAIL_SYNC="5,60", FAULTFS_ENOSPC_AFTER="bytes" or
+  /// Reads the environment: FAULTFS_DIR, FAULTFS_LOG, FAULTFS_SEED, FAULTFS_CUT="change:120:before"
+  /// or "sync:33:after", with ":kill" after it to kill only the program,
+  /// FAULTFS_FAIL_LOG_SYNC="5,60", FAULTFS_FAIL_SYNC="5,60", FAULTFS_ENOSPC_AFTER="bytes" or
   /// "bytes,refusals".
   static Faults FromEnvironment();
 };
@@ -67,19 +69,19 @@ class Disk {
  public:
   explicit Disk(Faults faults);
 
-  /// The one that the environment describes; never destroyed.
+  /// Returns the disk that the environment describes. It is never destroyed.
   static Disk& Get();
 
   std::unique_lock<std::mutex> Lock() { return std::unique_lock(mutex_); }
 
-  /// The absolute path if it is the root or below, else empty.
+  /// Returns the absolute path if it is the root or below, else an empty text.
   std::string Watched(std::string_view path) const;
 
-  /// What must be known of a file before it is opened.
+  /// What must be known about a file before it is opened.
   struct BeforeOpen {
     std::string path;
     bool existed = false;
-    std::string truncated;  // What O_TRUNC is about to take.
+    std::string truncated;  // Contents that O_TRUNC is about to remove.
   };
   BeforeOpen WillOpen(const std::string& path, int flags);
   void Opened(const BeforeOpen& before, int fd);
@@ -91,38 +93,39 @@ class Disk {
   /// What a write will overwrite.
   struct BeforeWrite {
     uint64_t offset = 0;
-    uint64_t size = 0;  // Of the file.
+    uint64_t size = 0;  // Size of the file.
     std::string old;
   };
   BeforeWrite WillWrite(int fd, uint64_t offset, uint64_t length);
   void Wrote(int fd, BeforeWrite before, uint64_t length);
-  /// How many of these bytes there is space for.
+  /// Returns how many of these bytes there is space for.
   uint64_t Allowed(uint64_t bytes);
 
   void Resized(int fd, uint64_t old_size, std::string old_tail);
 
-  /// Whether this sync is to fail; if so, what it was to write is lost.
+  /// Returns whether this sync must fail. If so, what it should have written is lost.
   bool WillSync(int fd);
   void Synced(int fd);
 
-  /// Takes a file out of sight, to be brought back if its deletion is taken back.
+  /// Moves a file away, so that it can be restored if its deletion is undone. Returns its hidden
+  /// path.
   std::string Hide(const std::string& path);
   void Made(const std::string& path);
   void MadeDirectory(const std::string& path);
   void Deleted(const std::string& path, std::string hidden);
   void Renamed(const std::string& from, const std::string& to, std::string hidden);
 
-  /// The program ends by itself: what it did not sync may still be lost, as when it is killed.
+  /// Called when the program ends by itself. Unsynced data may still be lost, as when it is killed.
   void Exit() const;
 
  private:
   using Id = std::pair<dev_t, ino_t>;
 
   struct File {
-    int fd = -1;  // The disk's own.
+    int fd = -1;  // The disk's own descriptor.
     std::string path;
     uint64_t durable_size = 0;
-    uint64_t kept_size = 0;  // At a cut: what is taken back may not make it smaller than this.
+    uint64_t kept_size = 0;  // At a cut: undoing changes must not make the file smaller than this.
   };
 
   struct Change {
@@ -134,10 +137,10 @@ class Disk {
     uint64_t length = 0;
     uint64_t old_size = 0;
     uint64_t new_size = 0;
-    std::string old;  // What was there, from the offset on.
+    std::string old;  // Previous contents, from the offset on.
     bool lost = false;
     std::string path;
-    std::string to;      // kRename.
+    std::string to;      // For kRename.
     std::string hidden;  // The file that was deleted or replaced.
 
     bool IsContent() const { return kind == Kind::kWrite || kind == Kind::kResize; }
@@ -151,7 +154,7 @@ class Disk {
   void Load();
   void OpenLoaded();
   void TakeBack(const Change& change);
-  /// Puts a part of what a write wrote (`bytes`) back after it was taken back.
+  /// Writes a part of what a write wrote (`bytes`) again after the write was undone.
   void Tear(const Change& change, std::string bytes);
   File& FileOf(int fd, const std::string& path = {});
   void Note(const std::string& line) const;

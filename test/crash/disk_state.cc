@@ -1,5 +1,5 @@
-// How a disk's journal outlives the program that filled it: as a file beside the directory, read
-// and removed by the next program.
+// Keeps a disk's journal beyond the program that filled it: in a file beside the directory, which
+// the next program reads and removes.
 #include <dirent.h>
 #include <fmt/format.h>
 
@@ -51,8 +51,8 @@ class Unpacker {
   std::string_view bytes_;
 };
 
-/// With the C library's own calls: those of std::filesystem come back to the library, which is not
-/// ready yet.
+/// Calls `each` for every file. Uses the C library's own calls, because std::filesystem would call
+/// this library, which is not ready yet.
 void EachFile(const std::string& directory, const std::function<void(const std::string&)>& each) {
   DIR* const open = opendir(directory.c_str());
   if (open == nullptr) return;
@@ -133,8 +133,8 @@ void Disk::Load() {
   OpenLoaded();
 }
 
-/// Files are found by their inodes, whatever they are called by now. One that is gone for good (its
-/// deletion was durable) needs nothing to be taken back.
+/// Finds files by their inodes, whatever their names are now. A file whose deletion was durable
+/// needs no undoing.
 void Disk::OpenLoaded() {
   for (const std::string& top : {faults_.root, faults_.shadow}) {
     EachFile(top, [this](const std::string& path) {

@@ -1,7 +1,7 @@
-// libfaultfs.so, for LD_PRELOAD: puts itself between a program and the file system and plays a disk
-// that loses what was not synced (crash/disk.h says what and how). It covers what RocksDB and Berth
-// use to change files; what it does not cover ends the program rather than being missed: shared
-// writable mappings of watched files. Standard streams (FILE*, RocksDB's own LOG file) pass by.
+// libfaultfs.so, for LD_PRELOAD: it sits between a program and the file system and simulates a disk
+// that loses unsynced data (see crash/disk.h). It covers what RocksDB and Berth use to change
+// files. It ends the program rather than miss a change that it does not cover: shared writable
+// mappings of watched files. Standard streams (FILE*, RocksDB's own LOG file) are not covered.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -21,7 +21,7 @@ namespace {
 namespace real = faultfs::real;
 using faultfs::Disk;
 
-/// Which descriptors are watched; looked at without a lock by every write of the program.
+/// The watched descriptors. Every write of the program reads this without a lock.
 std::array<std::atomic<bool>, 65536>& WatchedFds() {
   static std::array<std::atomic<bool>, 65536> watched;
   return watched;
@@ -52,7 +52,7 @@ int DoOpen(const char* path, int flags, mode_t mode) {
   return fd;
 }
 
-/// `offset` -1: where the descriptor stands.
+/// Writes at `offset`; -1 means the descriptor's current position.
 ssize_t DoWrite(int fd, const void* data, size_t size, off_t offset) {
   Disk& disk = Disk::Get();
   const auto lock = disk.Lock();
@@ -97,7 +97,7 @@ int DoTruncate(int fd, off_t size) {
   const auto new_size = static_cast<uint64_t>(size);
   if (new_size == old_size) return real::Truncate(fd, new_size);
   disk.WillChange();
-  // The descriptor may be for writing alone; the disk's own can read.
+  // The descriptor may be write-only; the disk's own can read.
   std::string tail;
   if (new_size < old_size) tail = disk.WillWrite(fd, new_size, old_size - new_size).old;
   const int result = real::Truncate(fd, new_size);
@@ -183,7 +183,7 @@ mode_t ModeOf(int flags, va_list arguments) {
 
 }  // namespace
 
-// The names of the C library; also those that programs built with 64-bit offsets call.
+// The names of the C library, including those that programs with 64-bit offsets call.
 // NOLINTBEGIN(readability-identifier-naming,performance-no-int-to-ptr)
 extern "C" {
 
@@ -208,7 +208,7 @@ int openat(int directory, const char* path, int flags, ...) {
   va_start(arguments, flags);
   const mode_t mode = ModeOf(flags, arguments);
   va_end(arguments);
-  // Relative to a descriptor only directories are opened, to list or delete them.
+  // Only directories are opened relative to a descriptor, to list or delete them.
   if (directory == AT_FDCWD) return DoOpen(path, flags, mode);
   return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
 }

@@ -3,7 +3,7 @@
 //                 sync:FILE syncdir: truncate:FILE:SIZE remake:FILE: rename:FILE:FILE
 //                 unlink:FILE mkdir:NAME show:FILE
 // `append` opens with O_APPEND, `dsync` with O_DSYNC, `overwrite` writes at offset 0. Prints a line
-// for each call that fails, with its number, and for `show` what the file holds.
+// for each call that fails, with its number, and for `show` the contents of the file.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ Step Parse(const std::string& directory, const std::string& word) {
   return step;
 }
 
-/// The last call's result is what counts; a descriptor is open during one step alone.
+/// Returns the result of the last call. A descriptor is open during one step only.
 ssize_t WithFile(const Step& step, int flags) {
   const int fd = open(step.file.c_str(), flags | O_CLOEXEC, 0600);
   if (fd < 0) return fd;

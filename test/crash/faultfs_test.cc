@@ -1,5 +1,5 @@
-// libfaultfs.so is what the power-cut tests rest on: that it forgets what was not synced, keeps
-// what was, and fails as told.
+// The power-cut tests rely on libfaultfs.so. It must forget unsynced data, keep synced data, and
+// fail as requested.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ class Faultfs : public ::testing::Test {
     return RunAgain(steps, faults, seed);
   }
 
-  /// Likewise, on the directory as it is.
+  /// Does the same on the directory as it is.
   int RunAgain(const std::vector<std::string>& steps, Environment faults, uint64_t seed = 1) {
     std::vector<std::string> command = {FAULTFS_PROBE, data_};
     command.insert(command.end(), steps.begin(), steps.end());
@@ -62,7 +62,7 @@ class Faultfs : public ::testing::Test {
   }
   std::string Output() const { return ReadFile(output_); }
 
-  const TempDir directory_{TempDir::Place::kMemory};
+  const TempDir directory_{TempDir::Medium::kMemory};
   const std::string data_ = directory_.Path() + "/data";
   const std::string output_ = directory_.Path() + "/output";
 };
@@ -83,7 +83,7 @@ TEST_F(Faultfs, WhatWasSyncedStaysAndTheRestGoesInOrder) {
       {"write:a:1111", "sync:a", "syncdir:", "write:a:2222", "write:a:3333", "write:a:4444"},
       "change:5:before", [this] { return Content("a"); });
   for (const std::string& content : left) {
-    // Never a later write without the earlier one.
+    // A later write never survives without the earlier one.
     EXPECT_TRUE(std::string("111122223333").starts_with(content)) << content;
     EXPECT_THAT(content, StartsWith("1111"));
   }

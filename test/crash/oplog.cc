@@ -8,16 +8,16 @@
 #include <charconv>
 #include <sstream>
 
-#include "store/rocks/log_check.h"
+#include "base/crc32c.h"
 
 namespace crash {
 
 namespace {
 
+using berth::base::Crc32c;
 using berth::store::Outcome;
-using berth::store::rocks::Crc32c;
 
-/// "op=123 /registry/...:" and then letters that depend on both.
+/// Returns the start of a value: "op=123 /registry/...:". Letters that depend on both follow it.
 std::string HeadOf(OpId op, std::string_view key) { return fmt::format("op={} {}:", op, key); }
 
 char OutcomeLetter(Outcome outcome) {
@@ -81,7 +81,7 @@ Reply ReadReply(char letter, std::istream& in) {
   return reply;
 }
 
-/// False when the line is not understood.
+/// Parses one line. Returns false if it is not understood.
 bool ReadLine(const std::string& line, OpLog& log) {
   std::istringstream in(line);
   char letter = ' ';

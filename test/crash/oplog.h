@@ -1,6 +1,7 @@
-// What a writer tells the test that watches it, one line each, written before the call that may be
-// its last: what it found when it opened the store, what it attempts, what was replied. Lines are
-// appended to a file by single writes, so that none is lost when the writer is killed.
+// The report of a writer to the test that watches it, one line per item, written before the call
+// that may be its last: what it found when it opened the store, what it attempts, what the replies
+// were. Lines are appended to a file by single writes, so that none is lost if the writer is
+// killed.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ namespace crash {
 
 inline constexpr std::string_view kPrefix = "/registry/crash/";
 
-/// Names an attempt; its values carry it.
+/// Identifies an attempt. Its values carry it.
 using OpId = uint64_t;
 
-/// The value that an attempt puts into a key: can be told from every other and be made again.
+/// Returns the value that an attempt puts into a key. It is unique and can be computed again.
 std::string ValueOf(OpId op, std::string_view key, size_t size);
 /// Values are no shorter than this.
 inline constexpr size_t kMinValue = 48;
 
-/// A value as it was read: whose it claims to be, and a checksum of all of it.
+/// A value as it was read: the attempt that it names, and a checksum of all of it.
 struct Print {
   OpId op = 0;
   size_t size = 0;
@@ -49,9 +50,9 @@ struct Attempt {
 
 struct Reply {
   berth::store::Outcome outcome = berth::store::Outcome::kUnknown;
-  std::vector<int64_t> puts;     // kCommitted.
-  std::vector<int64_t> deletes;  // kCommitted.
-  /// kConflict: what was seen, revision 0 for keys that did not exist.
+  std::vector<int64_t> puts;     // If kCommitted.
+  std::vector<int64_t> deletes;  // If kCommitted.
+  /// If kConflict: what was seen, with revision 0 for keys that did not exist.
   std::vector<berth::store::Compare> seen;
 };
 
@@ -72,28 +73,28 @@ struct FoundEvent {
   bool operator==(const FoundEvent&) const = default;
 };
 
-/// Everything a writer has told.
+/// Everything a writer has reported.
 struct OpLog {
-  std::string error;  // Why it could not go on; empty: it did.
+  std::string error;  // Why it could not continue; empty if it did.
   bool ready = false;
-  int64_t current = 0;             // The revision it found.
-  FoundKeys keys;                  // What it found,
-  FoundKeys old_keys;              // what the store says there was at the revision it asked for,
-  std::vector<FoundEvent> events;  // and what has happened since then.
+  int64_t current = 0;  // The revision it found.
+  FoundKeys keys;       // The state it found.
+  FoundKeys old_keys;   // The state at the revision it asked for, as the store reports it.
+  std::vector<FoundEvent> events;  // The events since then.
   std::vector<Attempt> attempts;
   std::map<OpId, Reply> replies;
   bool idle = false;
-  std::vector<std::string> faults;   // What libfaultfs.so did,
-  size_t committed_after_fault = 0;  // and how many commits were acknowledged after the first.
+  std::vector<std::string> faults;   // What libfaultfs.so did.
+  size_t committed_after_fault = 0;  // Commits acknowledged after the first fault.
 };
 
-/// A line that is not understood is an error of the log.
+/// Parses a report. A line that is not understood becomes an error of the log.
 OpLog ParseOpLog(std::string_view text);
 
-/// Thread-safe: lines do not mix.
+/// Writes a report. Thread-safe: lines do not mix.
 class OpLogWriter {
  public:
-  /// Appends to the file. Ends the process when that fails: the test must not miss anything.
+  /// Appends to the file. Ends the process if that fails, because the test must not miss anything.
   explicit OpLogWriter(const std::string& path);
   ~OpLogWriter();
   OpLogWriter(const OpLogWriter&) = delete;
@@ -104,7 +105,7 @@ class OpLogWriter {
   void Ready(berth::store::Revision current);
   void Attempting(const Attempt& attempt);
   void Replied(OpId op, const berth::store::Txn& txn, const berth::store::TxnReply& reply);
-  /// Everything attempted has been replied to, and no more will be.
+  /// Reports that every attempt has a reply and that no more attempts follow.
   void Idle();
   void Error(std::string_view what);
 

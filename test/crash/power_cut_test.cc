@@ -1,5 +1,5 @@
-// Power cuts: what was not synced is lost, at any moment, around syncs above all; the last write
-// may be torn; a sync may fail. libfaultfs.so plays the disk.
+// Power cuts: unsynced data is lost at any moment, above all around syncs. The last write may be
+// torn, and a sync may fail. libfaultfs.so simulates the disk.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "crash/rounds.h"
 
 namespace crash {
@@ -19,7 +19,7 @@ using berth::base::Uniform;
 
 constexpr std::chrono::seconds kPatience{60};
 
-/// A writer on a disk that loses its power at `cut`.
+/// Makes a round with a writer on a disk that loses its power at `cut`.
 Round Cut(Rounds& rounds, const std::string& cut) {
   Round round{.arguments = {},
               .environment = {{"LD_PRELOAD", FAULTFS},
@@ -33,7 +33,8 @@ Round Cut(Rounds& rounds, const std::string& cut) {
   return round;
 }
 
-/// Some only kill the program: the power cut comes while the next one runs.
+/// Returns a random cut. Some only kill the program; then the power cut comes while the next one
+/// runs.
 std::string RandomCut(berth::base::Random& random, uint64_t changes) {
   const bool sync = Uniform(random, 2) == 0;
   return fmt::format(
@@ -49,7 +50,7 @@ bool WasCut(const OpLog& log) { return HasFault(log, "cut ") || HasFault(log, "k
 bool SyncFailed(const OpLog& log) { return HasFault(log, "sync "); }
 
 TEST(PowerCut, EveryAcknowledgedWriteSurvives) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261116));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261116));
   for (int64_t i = 0; i < LongCount(300); ++i) {
     const auto faults = rounds.Run(Cut(rounds, RandomCut(rounds.Random(), 500)));
     ASSERT_TRUE(faults.empty()) << Join(faults);
@@ -62,9 +63,9 @@ TEST(PowerCut, EveryAcknowledgedWriteSurvives) {
 }
 
 TEST(PowerCut, AStoreThatIsBeingMade) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261117));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261117));
   for (int64_t i = 0; i < LongCount(200); ++i) {
-    // Twice each, so that what the first left is opened and cut again.
+    // Two rounds each, so that what the first left is opened and cut again.
     for (int again = 0; again < 2; ++again) {
       const auto faults = rounds.Run(Cut(rounds, RandomCut(rounds.Random(), 60)));
       ASSERT_TRUE(faults.empty()) << Join(faults);
@@ -77,7 +78,7 @@ TEST(PowerCut, AStoreThatIsBeingMade) {
 }
 
 TEST(PowerCut, AFailedSyncIsSurvived) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261118));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261118));
   size_t after = 0;
   size_t failed = 0;
   for (int64_t i = 0; i < LongCount(100); ++i) {
@@ -99,9 +100,9 @@ TEST(PowerCut, AFailedSyncIsSurvived) {
               rounds.Describe().c_str(), failed, after);
 }
 
-// Not only of the log: a table, the list of tables, a directory.
+// Not only syncs of the log fail: also those of a table, the list of tables, or a directory.
 TEST(PowerCut, AnySyncMayFail) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261121));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261121));
   size_t failed = 0;
   size_t not_opened = 0;
   for (int64_t i = 0; i < LongCount(200); ++i) {
@@ -111,7 +112,7 @@ TEST(PowerCut, AnySyncMayFail) {
     const auto faults = rounds.Run(round);
     failed += SyncFailed(rounds.LastLog()) ? 1 : 0;
     if (rounds.LastLog().error.starts_with("open: ")) {
-      // That is what a person should be told then; the next one opens it.
+      // This is the right error for a person; the next program opens the store.
       EXPECT_THAT(rounds.LastLog().error, ::testing::HasSubstr("Input/output error"));
       ++not_opened;
       continue;
@@ -125,7 +126,7 @@ TEST(PowerCut, AnySyncMayFail) {
 }
 
 TEST(PowerCut, AFullDiskIsSurvived) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261119));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261119));
   size_t after = 0;
   for (int64_t i = 0; i < LongCount(30); ++i) {
     Round round = Cut(rounds, fmt::format("sync:{}:before", 100 + Uniform(rounds.Random(), 100)));
@@ -135,7 +136,8 @@ TEST(PowerCut, AFullDiskIsSurvived) {
     ASSERT_TRUE(faults.empty()) << Join(faults);
     ASSERT_TRUE(WasCut(rounds.LastLog())) << "writes did not go on when there was space again";
     after += rounds.LastLog().committed_after_fault;
-    // Opening a store whose log is long takes space: the next one begins with a short log.
+    // Opening a store with a long log takes space. After this, the next writer begins with a short
+    // log.
     const auto look = rounds.Look();
     ASSERT_TRUE(look.empty()) << Join(look);
   }
@@ -144,9 +146,9 @@ TEST(PowerCut, AFullDiskIsSurvived) {
               after);
 }
 
-// That the tests above can fail: an engine that does not sync is found out.
+// Shows that the tests above can fail: an engine that does not sync is caught.
 TEST(PowerCut, AnEngineThatDoesNotSyncIsCaught) {
-  Rounds rounds(CRASH_WRITER, TempDir::Place::kMemory, TestSeed(20261120));
+  Rounds rounds(CRASH_WRITER, TempDir::Medium::kMemory, TestSeed(20261120));
   std::vector<std::string> faults;
   for (int i = 0; i < 20 && faults.empty(); ++i) {
     Round round = Cut(rounds, "change:600:before");

@@ -1,5 +1,5 @@
-// The system calls themselves: in a process that runs under libfaultfs.so the C library's names are
-// the interposed ones.
+// The system calls themselves. In a process that runs under libfaultfs.so, the C library's names
+// are the interposed ones.
 #pragma once
 
 #include <fcntl.h>
@@ -43,11 +43,11 @@ inline uint64_t SizeOf(int fd) {
   return fstat(fd, &status) == 0 ? static_cast<uint64_t>(status.st_size) : 0;
 }
 
-/// All of it, or the process ends: a model of a disk that cannot write is of no use.
+/// Writes all bytes or ends the process, because a simulated disk that cannot write is useless.
 void WriteAll(int fd, std::string_view bytes, uint64_t offset);
 std::string ReadAll(int fd, uint64_t offset, uint64_t length);
 
-/// Says why on standard error and ends the process with a code no program here uses.
+/// Prints the reason to standard error and ends the process with a code that no program here uses.
 [[noreturn]] void Give(const std::string& why);
 
 }  // namespace faultfs::real

@@ -43,7 +43,7 @@ OpLog Rounds::Start(const Round& round, const std::string& directory, int64_t fr
 std::vector<std::string> Rounds::Run(const Round& round) {
   ++round_;
   std::filesystem::create_directory(DataDirectory());
-  // What libfaultfs.so keeps beside the directory is of no use once a program ran without it.
+  // The files of libfaultfs.so beside the directory are useless once a program has run without it.
   if (round.environment.empty()) std::filesystem::remove(DataDirectory() + ".state");
   if (!std::filesystem::exists(DataDirectory() + ".state")) {
     std::filesystem::remove_all(DataDirectory() + ".shadow");

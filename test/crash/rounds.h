@@ -1,5 +1,5 @@
 // Rounds of crashing: starts a writer on the same directory again and again, lets it end somehow,
-// and judges what it told.
+// and judges its report.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "base/temp_dir.h"
 #include "crash/child.h"
-#include "crash/history.h"
+#include "crash/crash_history.h"
 #include "crash/oplog.h"
 
 namespace crash {
@@ -21,7 +21,7 @@ namespace crash {
 using berth::base::TempDir;
 
 struct Round {
-  std::map<std::string, std::string> arguments;    // For crash_writer, beside the usual ones.
+  std::map<std::string, std::string> arguments;    // For crash_writer, besides the usual ones.
   std::map<std::string, std::string> environment;  // For libfaultfs.so.
   /// Ends the writer, or waits until it has ended.
   std::function<void(Child& writer)> end;
@@ -30,24 +30,25 @@ struct Round {
 class Rounds {
  public:
   /// `writer` is the program.
-  Rounds(std::string writer, TempDir::Place place, uint64_t seed)
-      : writer_(std::move(writer)), seed_(seed), random_(seed), directory_(place) {}
+  Rounds(std::string writer, TempDir::Medium medium, uint64_t seed)
+      : writer_(std::move(writer)), seed_(seed), random_(seed), directory_(medium) {}
 
-  /// What is wrong after this round, if anything. Now and then a round gives up history on the way.
+  /// Runs a round. Returns what is wrong after it; empty if nothing is. Some rounds also compact
+  /// history.
   std::vector<std::string> Run(const Round& round);
 
-  /// Waits until the writer of the round under way has told this (a line that begins so): "G" when
-  /// it has opened the store and told what it found, "I" when it has done all its work. Or until it
-  /// has ended.
+  /// Waits until the writer of the current round has reported a line that begins with `told`, or
+  /// has ended. "G" means that it has opened the store and reported what it found, "I" that it has
+  /// done all its work.
   void WaitUntil(Child& writer, std::string_view told) const;
 
-  /// Goes on in an empty directory; the counts go on, too.
+  /// Continues in an empty directory, with the same counts.
   void StartOver();
 
   /// Only opens the store and judges what is there.
   std::vector<std::string> Look();
 
-  /// Likewise, of a copy of the directory, and without consequences for what follows.
+  /// Does the same with a copy of the directory, without effect on later rounds.
   std::vector<std::string> LookAt(const std::string& copy);
 
   const Counts& GetCounts() const { return history_.GetCounts(); }
@@ -55,13 +56,13 @@ class Rounds {
   berth::base::Random& Random() { return random_; }
   std::string DataDirectory() const;
   std::string LogPath() const;
-  /// Where the program's standard streams go.
+  /// Returns the file of the program's standard streams.
   std::string OutputPath() const;
-  /// A line for people.
+  /// Returns a line for people.
   std::string Describe() const;
 
  private:
-  /// What the writer has told.
+  /// Runs the writer and returns its report.
   OpLog Start(const Round& round, const std::string& directory, int64_t from, int64_t compact);
 
   const std::string writer_;
@@ -74,7 +75,7 @@ class Rounds {
   int64_t directories_ = 1;
 };
 
-/// The faults as one text, for a test's message.
+/// Returns the faults as one text, for a test's message.
 std::string Join(const std::vector<std::string>& faults);
 
 }  // namespace crash

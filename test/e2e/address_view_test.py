@@ -1,16 +1,14 @@
-"""IPAddresses of allocation.berth.io: one record, seen under another name.
+"""IPAddresses of allocation.berth.io: a second view of one record, under another name.
 
     BERTH_BIN=build/release/berth python3 test/e2e/address_view_test.py
 """
 
 import ipaddress
-import unittest
 
 import kubectls
-from harness import SharedServerCase, wait_for
+from harness import SharedServerCase, main, wait_for
 from kubectls import service
 
-ALL = kubectls.find()
 VIEW = "/apis/allocation.berth.io/v1alpha1/ipaddresses"
 STORED = "/apis/networking.k8s.io/v1/ipaddresses"
 RESOURCE = "ipaddresses.allocation.berth.io"
@@ -18,7 +16,7 @@ ONE = "ipaddress.allocation.berth.io"
 
 
 def tearDownModule():
-    kubectls.tell(ALL)
+    kubectls.tell()
 
 
 def number(ip):
@@ -59,12 +57,12 @@ class WithKubectl(Addresses, kubectls.Verbs):
         self.service_with("web", "10.96.0.20")
         name = number("10.96.0.20")
         shown = [line.split() for line in self.good("get", RESOURCE, name).splitlines()]
-        columns = ["NAME", "ADDRESS", "STATE", "SERVICE", "RANGE", "AGE"]
+        columns = ["NAME", "ADDRESS", "STATE", "SERVICE", "RANGE", "SINCE"]
         self.assertEqual(shown[0], columns)
         self.assertEqual(shown[1][:4],
                          [name, "10.96.0.20", "Allocated", f"{self.namespace}/web"])
         wide = self.good("get", RESOURCE, name, "-o", "wide").split("\n")[0].split()
-        self.assertEqual(wide, [*columns, "CHOSEN", "UNTIL"])
+        self.assertEqual(wide, [*columns, "CHOSEN", "UNTIL", "AGE"])
         text = self.good("get", RESOURCE, name, "-o", "yaml")
         for line in ("apiVersion: allocation.berth.io/v1alpha1", "kind: IPAddress",
                      f'name: "{name}"', "address: 10.96.0.20", "state: Allocated",
@@ -76,6 +74,64 @@ class WithKubectl(Addresses, kubectls.Verbs):
                                    f"metadata.name={name}"), f"{ONE}/{name}\n")
         self.assertEqual(self.good("get", RESOURCE, "-o", "name", "--chunk-size=1"),
                          self.good("get", RESOURCE, "-o", "name"))
+
+    def test_find_it_by_its_address(self):
+        self.service_with("web", "10.96.0.22")
+        by_address = ("--field-selector", "spec.address=10.96.0.22")
+        rows = self.good("get", RESOURCE, *by_address).splitlines()
+        self.assertEqual(len(rows), 2, rows)
+        self.assertEqual(rows[1].split()[:4], [number("10.96.0.22"), "10.96.0.22", "Allocated",
+                                               f"{self.namespace}/web"])
+        self.assertEqual(self.good("get", RESOURCE, "-o", "name", "--field-selector",
+                                   "spec.address=10.96.0.2"), "")
+        self.assertIn("field label not supported: spec.addr",
+                      self.bad("get", RESOURCE, "--field-selector", "spec.addr=10.96.0.22"))
+        _, lines = self.follow("get", RESOURCE, *by_address, "-w", "--output-watch-events")
+        wait_for(lambda: "ADDED" in lines())
+        self.server.call("DELETE", self.services("web"))
+        wait_for(lambda: "DELETED" in lines())
+        self.assertEqual({line.split()[1] for line in lines().splitlines()[1:]},
+                         {number("10.96.0.22")})
+
+    def test_the_error_says_what_the_name_is(self):
+        self.service_with("web", "10.96.0.23")
+        for verb in ("get", "delete"):
+            self.assertEqual(self.bad(verb, RESOURCE, "10.96.0.23").splitlines()[-1],
+                             f'Error from server (NotFound): {RESOURCE} "10.96.0.23" not found; '
+                             f'its name here is "{number("10.96.0.23")}"')
+
+    def test_describe_what_a_service_has(self):
+        """kubectl 1.32 asks for networking.k8s.io/v1beta1, and kubectl 1.20 does not know the
+        kinds."""
+        self.service_with("web", "10.96.0.24")
+        for resource, name, parts in (
+                ("ip", "10.96.0.24", ("Parent Ref", "services", self.namespace, "web")),
+                ("servicecidr", "kubernetes", ("10.96.0.0/16", "Ready"))):
+            code, out, err = self.run_it("describe", resource, name)
+            self.assertEqual(code, 0, err)
+            for part in (name, *parts):
+                self.assertIn(part, out)
+            if self.KUBECTL.minor == 32:
+                self.assertRegex(err, r"^Warning: networking.k8s.io/v1beta1 \w+ is deprecated in "
+                                      r"v1.34\+, unavailable in v1.37\+\n$")
+        self.assertIn("Since:", self.good("describe", RESOURCE, number("10.96.0.24")))
+
+    def test_a_refusal_names_the_holder(self):
+        self.service_with("web", "10.96.0.25")
+        since = self.view("10.96.0.25").json["status"]["since"]
+        warning = f"Warning: 10.96.0.25 is held by Service {self.namespace}/web since {since}"
+        create = ("create", "service", "clusterip", "other", "--clusterip=10.96.0.25", "--tcp=80")
+        for flags in ((), ("--dry-run=server",)):
+            lines = self.bad(*create, *flags).splitlines()
+            self.assertEqual(lines[0], warning)
+            self.assertTrue(lines[1].endswith("provided IP is already allocated"), lines)
+        path = self.file("ip.json", reservation("10.96.0.25"))
+        self.assertEqual(self.bad("create", "-f", path).splitlines()[0], warning)
+        # A controller gets Kubernetes' answer and no more.
+        refused = self.server.call("POST", f"/api/v1/namespaces/{self.namespace}/services", {
+            "metadata": {"name": "other"},
+            "spec": {"clusterIP": "10.96.0.25", "ports": [{"port": 80}]}})
+        self.assertEqual((refused.code, refused.headers.get("warning")), (422, None))
 
     def test_the_short_name_is_the_other_ones(self):
         self.service_with("web", "10.96.0.21")
@@ -216,8 +272,8 @@ class OverHttp(Addresses, SharedServerCase):
                          (200, number("2001:db8::5")))
 
 
-globals().update(kubectls.cases(ALL, WithKubectl))
+globals().update(kubectls.cases(WithKubectl))
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,7 +1,8 @@
-"""What tests of addresses and ports share: Services of every type, a client that keeps its
-connection, and an audit of who has which value."""
+"""Helpers for tests of addresses and ports: Services of every type, a client that keeps its
+connection, and an audit of the owner of every value."""
 
 import http.client
+import ipaddress
 import json
 import threading
 
@@ -10,12 +11,15 @@ from harness import Answer
 SERVICES = "/api/v1/namespaces/default/services"
 ADDRESSES = "/apis/networking.k8s.io/v1/ipaddresses"
 MERGE = {"Content-Type": "application/merge-patch+json"}
-PORTS = "/apis/allocation.berth.io/v1alpha1/nodeports"
+CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
+BERTH = "/apis/allocation.berth.io/v1alpha1"
+BERTH_ADDRESSES = f"{BERTH}/ipaddresses"
+PORTS = f"{BERTH}/nodeports"
 
 
 def service(name, kind=None, ports=1, **spec):
-    """One of a type, or of the default one. `ports` are their number, or the ports themselves; a
-    field that is None is left out."""
+    """Returns a Service of a type, or of the default type. `ports` is their number, or the ports
+    themselves. A field with the value None is left out."""
     if isinstance(ports, int):
         ports = [{"name": f"p{i}", "port": 80 + i} for i in range(ports)]
     spec = {"type": kind, "ports": ports, **spec}
@@ -32,7 +36,7 @@ def external(name, **spec):
 
 
 def node_ports(obj):
-    """Its node ports as they are written, 0 where there is none."""
+    """Returns the node ports in order, with 0 where a port has none."""
     return [port.get("nodePort", 0) for port in obj["spec"].get("ports", [])]
 
 
@@ -41,7 +45,7 @@ def version(obj):
 
 
 def held(obj):
-    """The addresses and the ports that a Service has."""
+    """Returns the addresses and the ports that a Service has."""
     spec = obj["spec"]
     addresses = [] if spec["type"] == "ExternalName" else spec.get("clusterIPs", [])
     ports = set()
@@ -51,8 +55,8 @@ def held(obj):
 
 
 def purposes(obj):
-    """Of each of its node ports what it is for: the ports of the Service that have it; of the health
-    check's none."""
+    """Returns the purpose of each node port: the ports of the Service that use it, or no ports for
+    the health check."""
     spec = obj["spec"]
     if spec["type"] not in ("NodePort", "LoadBalancer"):
         return {}
@@ -71,7 +75,7 @@ def by_port(uses):
 
 
 class Client:
-    """Requests on one connection, which is made again when the server has ended it."""
+    """Sends requests on one connection, which is opened again if the server has closed it."""
 
     def __init__(self, server):
         self.server = server
@@ -94,7 +98,7 @@ class Client:
 
 
 def in_threads(count, work):
-    """Runs work(number) in that many threads; the first failure of one is raised."""
+    """Runs work(number) in that many threads, and raises the first failure."""
     failures = []
 
     def run(number):
@@ -112,7 +116,7 @@ def in_threads(count, work):
 
 
 def history(server, path, start, last):
-    """The events of a watch from after the revision `start` to that of the object named `last`."""
+    """Returns the events of a watch after the revision `start`, up to the object named `last`."""
     connection = server.connection()
     connection.request("GET", f"{path}?watch=1&resourceVersion={start}",
                        headers={"Authorization": f"Bearer {server.TOKEN}"})
@@ -128,18 +132,50 @@ def history(server, path, start, last):
             return events
 
 
+def has_address(cidr):
+    """Returns a function that tells whether a CIDR has an address that can be given out."""
+    network = ipaddress.ip_network(cidr)
+
+    def has(value):
+        if value.isdigit():  # A port.
+            return False
+        ip = ipaddress.ip_address(value)
+        return ip in network and ip != network.network_address and \
+            (network.version == 6 or ip != network.broadcast_address)
+    return has
+
+
+def has_port(text):
+    first, _, last = text.partition("-")
+    return lambda value: value.isdigit() and int(first) <= int(value) <= int(last or first)
+
+
+def range_facts(server):
+    """Returns {(kind, name): a function that tells whether the range contains a value}."""
+    facts = {}
+    for path, kind, test in ((f"{BERTH}/ipranges", "IPRange", has_address),
+                             (f"{BERTH}/nodeportranges", "NodePortRange", has_port)):
+        for each in server.call("GET", path).json["items"]:
+            facts[kind, each["metadata"]["name"]] = test(each["spec"]["range"])
+    for each in server.call("GET", CIDRS).json["items"]:
+        tests = [has_address(cidr) for cidr in each["spec"]["cidrs"]]
+        facts["ServiceCIDR", each["metadata"]["name"]] = \
+            lambda value, tests=tests: any(has(value) for has in tests)
+    return facts
+
+
 class Audits:
-    """For a test of one server, which `self.server` is unless another is named."""
+    """For a test of one server, which is `self.server` unless another is named."""
 
     def services(self, server=None):
-        """All there are, by namespace and name."""
+        """Returns all Services, by namespace and name."""
         listed = (server or self.server).call("GET", "/api/v1/services")
         self.assertEqual(listed.code, 200, listed)
         return {(each["metadata"]["namespace"], each["metadata"]["name"]): each
                 for each in listed.json["items"]}
 
     def address_records(self, server=None):
-        """Address: the Service that has it, or None if it is kept for something else."""
+        """Returns {address: its Service, or None if it is kept for something else}."""
         listed = (server or self.server).call("GET", ADDRESSES)
         self.assertEqual(listed.code, 200, listed)
         records = {}
@@ -151,7 +187,7 @@ class Audits:
         return records
 
     def port_records(self, server=None):
-        """Port: (the Service that has it, its uid, which of its ports it is for)."""
+        """Returns {port: (its Service, the uid of that, the ports of the Service that use it)}."""
         listed = (server or self.server).call("GET", PORTS)
         self.assertEqual(listed.code, 200, listed)
         records = {}
@@ -165,9 +201,30 @@ class Audits:
                 ((owner["namespace"], owner["name"]), owner["uid"], by_port(uses))
         return records
 
+    def check_references(self, services, server=None):
+        """Checks that each record names a range that exists and contains its value, and the uid of
+        the Service that has it."""
+        ranges = range_facts(server or self.server)
+        for path, field in ((BERTH_ADDRESSES, "ipRangeRef"), (PORTS, "nodePortRangeRef")):
+            listed = (server or self.server).call("GET", path)
+            self.assertEqual(listed.code, 200, listed)
+            for record in listed.json["items"]:
+                value = record["spec"].get("address") or record["metadata"]["name"]
+                within = [key for key, has in ranges.items() if has(value)]
+                named = record["spec"].get(field)
+                self.assertEqual(bool(named), bool(within), record)
+                if named:
+                    self.assertIn((named["kind"], named["name"]), within, record)
+                owner = record["status"].get("service")
+                if owner and (owner["namespace"], owner["name"]) in services:
+                    self.assertEqual(
+                        owner["uid"],
+                        services[owner["namespace"], owner["name"]]["metadata"]["uid"], record)
+
     def audit(self, server=None):
-        """Every value that a Service has is recorded for it, no two have one, and nothing else is
-        recorded for Services. Nobody may write meanwhile. Returns the Services."""
+        """Checks that every value of a Service is recorded for it, that no two Services have the
+        same value, and that nothing else is recorded for Services. There must be no other writes
+        meanwhile. Returns the Services."""
         services = self.services(server)
         addresses, ports = {}, {}
         for owner, each in services.items():
@@ -178,16 +235,18 @@ class Audits:
             for port in its_ports:
                 self.assertNotIn(port, ports, f"{owner} and {ports.get(port)}")
                 ports[port] = (owner, each["metadata"]["uid"], by_port(purposes(each)[port]))
+        self.check_references(services, server)
         records = self.address_records(server)
         self.assertEqual({ip: owner for ip, owner in records.items() if owner}, addresses)
         self.assertEqual(self.port_records(server), ports)
         return services
 
     def holder(self, ip, server=None):
-        """The name of the Service in the test's namespace that the address is recorded for."""
+        """Returns the name of the Service in the test's namespace that the address is recorded for.
+        """
         return (self.address_records(server).get(ip) or (None, None))[1]
 
-    # --- Requests whose outcome is as it should be -----------------------------------------------
+    # --- Requests with the expected outcome ------------------------------------------------------
 
     def made(self, body, path=SERVICES, server=None):
         answer = (server or self.server).call("POST", path, body)
@@ -195,7 +254,8 @@ class Audits:
         return answer.json
 
     def refused(self, code, message, method, path, body=None, headers=None, server=None):
-        """`message` is a part of it, or all of the pattern of one."""
+        """Checks that a request is refused. `message` is a part of the message, or a pattern for
+        it."""
         answer = (server or self.server).call(method, path, body, headers)
         self.assertEqual(answer.code, code, answer)
         self.assertIn(message, answer.json["message"])
@@ -208,3 +268,44 @@ class Audits:
 
     def patched(self, name, change, query="", path=SERVICES):
         return self.done("PATCH", f"{path}/{name}{query}", change, MERGE)
+
+
+BITMAPS_GATE = "ClusterIPAllocatorAPI=false"
+BITMAPS_FLAG = f"--feature-gates={BITMAPS_GATE}"
+
+
+class BitmapAudits(Audits):
+    """The same for a store that keeps allocations in bitmaps, which clients cannot read. What is
+    allocated shows in the Services, and in how many values the metrics count."""
+
+    def address_records(self, server=None):
+        return {ip: owner for owner, each in self.services(server).items() for ip in held(each)[0]}
+
+    def port_records(self, server=None):
+        return {port: (owner, each["metadata"]["uid"], by_port(purposes(each)[port]))
+                for owner, each in self.services(server).items() for port in held(each)[1]}
+
+    def audit(self, server=None):
+        """Checks that no two Services have the same value, that as many values are allocated as
+        Services have, and that there are no records."""
+        server = server or self.server
+        services = self.services(server)
+        addresses, ports = [], []
+        for each in services.values():
+            its_addresses, its_ports = held(each)
+            addresses += its_addresses
+            ports += its_ports
+        self.assertEqual((len(set(addresses)), len(set(ports))), (len(addresses), len(ports)))
+        self.assertEqual(self.allocated(server), (len(addresses), len(ports)))
+        for path in (ADDRESSES, PORTS):
+            self.assertEqual(self.done("GET", path, server=server)["items"], [])
+        return services
+
+    @staticmethod
+    def allocated(server):
+        """Returns how many addresses and ports the metrics count as allocated."""
+        text = server.call("GET", "/metrics").body.decode()
+        return tuple(sum(int(float(line.split()[-1])) for line in text.splitlines()
+                         if line.startswith(f"kube_apiserver_{name}"))
+                     for name in ("clusterip_allocator_allocated_ips",
+                                  "nodeport_allocator_allocated_ports"))

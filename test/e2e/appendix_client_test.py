@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What kubectl 1.32 sends, command by command, and what it relies upon in the answers.
+"""The requests that kubectl 1.32 sends, command by command, and what it relies on in the answers.
 
 Every test runs over HTTP/1.1 and over HTTP/2. Patches are in appendix_patch_test.py.
 """
@@ -7,10 +7,10 @@ Every test runs over HTTP/1.1 and over HTTP/2. Patches are in appendix_patch_tes
 import datetime
 import email.utils
 import json
-import unittest
 from urllib.parse import quote
 
 import requests_1_32 as kubectl
+from harness import main
 from requests_1_32 import (ANY, CREATE, DISCOVERY, JSON, PROTOBUF, PROTOBUF_OR_JSON, TABLE,
                            KubectlCase, service)
 
@@ -40,7 +40,7 @@ class DiscoveryRequests(KubectlCase):
                         self.assertTrue(resource["responseKind"]["kind"])
                         name = group["metadata"].get("name", "")
                         resources[name, resource["resource"]] = resource
-            # A refetch costs nothing while nothing has changed.
+            # Fetching it again costs nothing while nothing has changed.
             again = self.send("get", DISCOVERY, "GET", f"{path}?timeout=32s", code=304,
                               If_None_Match=reply.header("etag"))
             self.assertEqual(again.body, b"")
@@ -53,7 +53,7 @@ class DiscoveryRequests(KubectlCase):
         self.assertIn(("coordination.k8s.io", "leases"), resources)
 
     def test_before_aggregation(self):
-        # kubectl 1.28 knows v2beta1 only, and then asks for each version.
+        # kubectl 1.28 knows only v2beta1, and then asks for each version.
         reply = self.send("get", kubectl.OLD_DISCOVERY, "GET", "/api?timeout=32s")
         self.assertEqual((reply.media, reply.json["versions"]), (JSON, ["v1"]))
         groups = self.send("get", kubectl.OLD_DISCOVERY, "GET", "/apis?timeout=32s")
@@ -67,10 +67,8 @@ class DiscoveryRequests(KubectlCase):
             self.assertEqual(listed["groupVersion"], version)
 
     def test_what_is_not_there(self):
-        # Asked for by describe, and by the check for CRDs: kubectl goes on without them.
-        for path in ("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
-                     "?labelSelector=kubernetes.io%2Fservice-name%3Dweb",
-                     "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        # describe and the check for CRDs ask for these. kubectl continues without them.
+        for path in ("/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
                      "/api/v1/namespaces/default/resourcequotas?limit=500"):
             self.send("describe", PROTOBUF_OR_JSON, "GET", path, code=404)
 
@@ -78,6 +76,7 @@ class DiscoveryRequests(KubectlCase):
         index = self.send("create", ANY, "GET", "/openapi/v3?timeout=32s").json["paths"]
         self.assertEqual(set(index), {"api/v1", "apis/events.k8s.io/v1",
                                       "apis/coordination.k8s.io/v1",
+                                      "apis/discovery.k8s.io/v1",
                                       "apis/networking.k8s.io/v1",
                                       "apis/allocation.berth.io/v1alpha1"})
         url = index["api/v1"]["serverRelativeURL"]
@@ -297,7 +296,7 @@ class WriteRequests(KubectlCase):
                          ["spec.ports[0].port", "spec.ports[0].targetPort", "spec.ports[1].name"])
 
     def test_create_with_protobuf(self):
-        # As captured from kubectl 1.32.4.
+        # These bytes were captured from kubectl 1.32.4.
         self.assertEqual(kubectl.namespace_body("foo").hex(),
                          "6b3873000a0f0a02763112094e616d657370616365121b0a130a03666f6f12001a00"
                          "22002a0032003800420012001a020a001a002200")
@@ -330,7 +329,7 @@ class WriteRequests(KubectlCase):
         self.status(broken, "BadRequest", media=PROTOBUF)
 
     def test_create_raw(self):
-        # No Content-Type, a body in chunks, no field manager.
+        # The request has no Content-Type, a body in chunks, and no field manager.
         body = json.dumps(service("raw")).encode()
         reply = self.send("create", ANY, "POST", self.base, body, 201, chunked=True)
         self.assertEqual(reply.json["metadata"]["name"], "raw")
@@ -372,7 +371,7 @@ class WriteRequests(KubectlCase):
                             {"propagationPolicy": "Background", "gracePeriodSeconds": 1}).json
         self.assertEqual((deleted["kind"], deleted["metadata"]["name"]), ("Service", "a"))
         self.status(self.send("delete", JSON, "GET", f"{self.base}/a", code=404), "NotFound")
-        # Typed Go clients send their options as protobuf; events answer with a Status.
+        # Typed Go clients send their options as protobuf. Events answer with a Status.
         self.send("delete", PROTOBUF_OR_JSON, "DELETE", f"{self.base}/b",
                   kubectl.delete_options_body("Background"), Content_Type=PROTOBUF)
         listed = self.send("delete", JSON, "GET", self.base).json["items"]  # --all: no limit.
@@ -387,9 +386,9 @@ class WriteRequests(KubectlCase):
 
 
 def load_tests(_loader, _tests, _pattern):
-    """Each of the above once over each protocol."""
+    """Runs each of the above once over each protocol."""
     return kubectl.over_both(DiscoveryRequests, ReadRequests, WatchRequests, WriteRequests)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

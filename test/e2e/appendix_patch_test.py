@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The patches that kubectl 1.32 sends, command by command, and what it relies upon in the answers.
+"""The patches that kubectl 1.32 sends, command by command, and what it relies on in the answers.
 
 The bodies are as captured, in the order of the requests. Every test runs over HTTP/1.1 and HTTP/2.
 """
 
 import json
-import unittest
 
 import requests_1_32 as kubectl
+from harness import main
 from requests_1_32 import ANY, JSON, KubectlCase
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -22,7 +22,7 @@ STALE = ('Operation cannot be fulfilled on services "web": the object has been m
 
 
 def manifest(**port):
-    """What the user's file says."""
+    """Returns the contents of the user's file."""
     return {"apiVersion": "v1", "kind": "Service",
             "metadata": {"annotations": {}, "labels": {"app": "web"}, "name": "web"},
             "spec": {"ports": [{"name": "http", "port": 80, "targetPort": 8080, **port}],
@@ -50,7 +50,7 @@ class PatchRequests(KubectlCase):
         return [(each["manager"], each["operation"]) for each in web["metadata"]["managedFields"]]
 
     def apply(self):
-        """kubectl apply -f, of something new."""
+        """Does what `kubectl apply -f` does for a new object."""
         self.send("apply", JSON, "GET", self.web, code=404)
         body = manifest()
         body["metadata"].update(annotations=annotation(manifest()), namespace=self.namespace)
@@ -74,7 +74,7 @@ class PatchRequests(KubectlCase):
                                                  "targetPort": 9090}])
         self.assertEqual((dry["spec"], self.managers(web)),
                          (web["spec"], [("kubectl-client-side-apply", "Update")]))
-        # "unchanged" is told by the version.
+        # kubectl recognizes "unchanged" by the version.
         again = self.patch("apply", STRATEGIC, query, change).json
         self.assertEqual(again, web)
         replaced = self.patch("apply", STRATEGIC, query, {"spec": {
@@ -102,7 +102,7 @@ class PatchRequests(KubectlCase):
         self.assertEqual(shown["metadata"]["labels"], {"app": "web", "tier": "front"})
         self.assertEqual(shown["metadata"]["resourceVersion"], version)
         self.assertEqual(self.get(), made)
-        # Somebody wrote it in between: kubectl reads again and tries once more.
+        # Another client has written in between: kubectl reads again and retries once.
         self.patch("label", MERGE, "fieldManager=kubectl-label",
                    {"metadata": {"labels": {"a": "b"}}})
         self.status(self.patch("diff", STRATEGIC, query, change, 409), "Conflict", STALE)
@@ -114,7 +114,7 @@ class PatchRequests(KubectlCase):
         self.assertEqual(self.managers(made), [("kubectl", "Apply")])
         again = self.patch("apply", APPLY, f"{SERVER_SIDE}&force=false", applied).json
         self.assertEqual(again, made)
-        # Somebody else's view of it.
+        # Another manager applies different contents.
         other = manifest(targetPort=9090)
         other["metadata"].pop("annotations")
         query = "fieldManager=ops&fieldValidation=Strict&force"
@@ -147,7 +147,7 @@ class PatchRequests(KubectlCase):
                                  "name": "web", "annotations": {
                                      LAST_APPLIED: web["metadata"]["annotations"][LAST_APPLIED]}}}
                          ).json
-        # kubectl takes its older self out of the managers, if nobody wrote meanwhile.
+        # kubectl removes its older self from the managers, unless another client wrote meanwhile.
         left = [each for each in web["metadata"]["managedFields"] if each["operation"] == "Apply"]
         self.assertEqual(len(left), 2)
         change = [{"op": "replace", "path": "/metadata/managedFields", "value": left},
@@ -158,7 +158,7 @@ class PatchRequests(KubectlCase):
         web = self.patch("apply", JSON_PATCH, SERVER_SIDE, change).json
         self.assertEqual(sorted(self.managers(web)),
                          [("kubectl", "Apply"), ("kubectl-last-applied", "Apply")])
-        # Now what the file no longer has goes.
+        # Now the fields that the file no longer has are removed.
         new["metadata"].pop("labels")
         web = self.patch("apply", APPLY, query, new).json
         self.assertNotIn("labels", web["metadata"])
@@ -223,7 +223,7 @@ class PatchRequests(KubectlCase):
                      "ports": [{"port": 80, "targetPort": 9191}]}}).json
         self.assertNotIn("labels", web["metadata"])
         self.assertEqual(web["spec"]["ports"][0]["targetPort"], 9191)
-        # What kubectl writes above the file when it opens it again.
+        # kubectl writes these causes above the file when it opens it again.
         bad = self.patch("edit", STRATEGIC, query, {
             "spec": {"$setElementOrder/ports": [{"port": 70000}],
                      "ports": [{"port": 70000}, {"$patch": "delete", "port": 80}]}}, 422)
@@ -233,9 +233,9 @@ class PatchRequests(KubectlCase):
 
 
 def load_tests(_loader, _tests, _pattern):
-    """Each of the above once over each protocol."""
+    """Runs each of the above once over each protocol."""
     return kubectl.over_both(PatchRequests)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

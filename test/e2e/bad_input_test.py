@@ -1,7 +1,7 @@
 """Bad input over a real socket: the right Status comes back, and the next request works.
 
-Every answer is asked for on one kept-alive connection where HTTP allows that, so that a request
-that was half understood would show in the one after it.
+All requests use one kept-alive connection where HTTP allows that, so that a misread request would
+break the next one.
 """
 
 import base64
@@ -44,7 +44,7 @@ class BadInputCase(unittest.TestCase):
         self.socket = self.line.sock
 
     def ask(self, method, path, body=None, content_type=JSON, headers=None):
-        """On the connection of this test, which must stay the same one."""
+        """Sends a request on the connection of this test, which must stay the same one."""
         if isinstance(body, dict):
             body = json.dumps(body)
         fields = {"Authorization": f"Bearer {harness.Server.TOKEN}", **(headers or {})}
@@ -56,7 +56,8 @@ class BadInputCase(unittest.TestCase):
         return answer
 
     def refused(self, answer, code, reason, message):
-        """The answer is that Status; `message` is all of the text, or a part with dots around."""
+        """Checks that the answer is that Status. `message` is the whole text, or a part with dots
+        around it."""
         status = answer.json
         self.assertEqual((answer.code, status["kind"], status["status"], status["code"]),
                          (code, "Status", "Failure", code), answer)
@@ -77,13 +78,14 @@ class BadInputCase(unittest.TestCase):
         self.assertEqual(self.ask("GET", SERVICES).json["kind"], "ServiceList")
 
     def raw_bytes(self, data):
-        """What comes back for these bytes on a connection of their own, until it is closed."""
+        """Returns what the server sends for these bytes on a connection of their own, until it
+        closes."""
         plain = socket.create_connection(("127.0.0.1", self.server.port), harness.PATIENCE)
         with self.server.context().wrap_socket(plain) as line:
             try:
                 line.sendall(data)
             except OSError:
-                pass  # It may hang up before it has everything; what it said is still there.
+                pass  # It may hang up early; its answer is still there.
             out = b""
             while part := line.recv(65536):
                 out += part
@@ -300,7 +302,7 @@ class Http(BadInputCase):
         self.works()
 
     def test_a_length_that_is_too_short(self):
-        # What is behind the body is taken for the next request, and it is none.
+        # The bytes after the body are read as the next request, which is not valid.
         body = json.dumps(service()).encode()
         out = self.raw_bytes(
             f"POST {SERVICES} HTTP/1.1\r\nHost: x\r\nContent-Type: {JSON}\r\n"
@@ -355,7 +357,7 @@ class Queries(BadInputCase):
                    f"revision {1 << 60} lies in the future...")
         self.wrong(f"continue={self.token()}&resourceVersion=5", 400, "BadRequest",
                    "specifying resource version is not allowed when using continue")
-        # A token leads nowhere but into its own list.
+        # A token cannot leave its own list.
         away = self.ask("GET", f"{SERVICES}?continue={self.token(rv=-1, start='../../../')}")
         self.assertEqual([each["metadata"]["name"] for each in away.json["items"]], ["kubernetes"])
 
@@ -449,7 +451,7 @@ class Paths(BadInputCase):
                              f"Name parameter invalid: {why}")
         self.refused(self.ask("POST", "/api/v1/namespaces/nope/services", service()), 404,
                      "NotFound", 'namespaces "nope" not found')
-        # An escaped slash is a slash: this is the status of a namespace.
+        # An escaped slash is a slash: this path is the status of a namespace.
         self.assertEqual(self.ask("GET", "/api/v1/namespaces/default%2Fstatus").json["kind"],
                          "Namespace")
         self.works()
@@ -486,4 +488,4 @@ class Paths(BadInputCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""A controller (js/controller.mjs) through restarts of the server, and an account of every event.
+"""Runs a controller (js/controller.mjs) through restarts of the server, and accounts for every
+event.
 
-Somebody changes a hundred Services at random while the server is killed or stopped and started
-again. In the end the controller must have been told of everything, once and in order. It takes
-CONTROLLER_SECONDS per store: 8, a minute in the long form.
+A driver changes a hundred Services at random while the server is killed or stopped and started
+again. In the end the controller must have received every event, once and in order. It takes
+CONTROLLER_SECONDS per store: 8, or a minute in the long form.
 """
 
 import collections
@@ -39,7 +40,7 @@ def version(thing):
 
 
 class Driver:
-    """Changes Services at random, and remembers the versions that its writes were answered with."""
+    """Changes Services at random, and records the versions in the answers to its writes."""
 
     def __init__(self, server, seed):
         self.server = server
@@ -53,7 +54,7 @@ class Driver:
         self.thread = threading.Thread(target=self.run)
 
     def ask(self, method, path, body=None, content_type="application/json", expected=(200, 201)):
-        """The answer, or None if there is none or it is another one that may come."""
+        """Returns the answer, or None if there was no answer or another acceptable one."""
         try:
             self.line = self.line or self.server.connection()
             self.line.request(method, path, body=None if body is None else json.dumps(body),
@@ -65,7 +66,8 @@ class Driver:
             self.close()
             time.sleep(0.02)
             return None
-        # Gone or made already, by a write whose answer was lost; or a server that is stopping.
+        # The object was deleted or created by a write whose answer was lost, or the server is
+        # stopping.
         if answer.code not in (*expected, 404, 409, 503, 504):
             raise AssertionError(f"{method} {path}: {answer}")
         return answer.json if answer.code in expected else None
@@ -117,7 +119,7 @@ class Driver:
 
 
 def history(server, start, end):
-    """What a watch is told that starts there, up to that version."""
+    """Returns the events of a watch that starts there, up to that version."""
     line = server.connection()
     with contextlib.closing(line):
         line.request("GET", f"{SERVICES}?watch=1&resourceVersion={start}",
@@ -142,7 +144,8 @@ class ControllerTest(Case):
         return self.server(*flags, port=server.port)
 
     def drive(self, server, flags):
-        """Changes and restarts for a while. The server at the end, the driver, and the restarts."""
+        """Makes changes and restarts for a while. Returns the last server, the driver, and the
+        restarts."""
         driver = Driver(server, seed=1)
         self.addCleanup(driver.stop)
         driver.thread.start()
@@ -159,7 +162,8 @@ class ControllerTest(Case):
         return server, driver, kinds
 
     def settled(self, server, script):
-        """The account of the controller when all is done and its cache agrees with a new list."""
+        """Returns the controller's account when all is done and its cache agrees with a new list.
+        """
         def done():
             script.say("state")
             _, state = script.next()
@@ -197,7 +201,7 @@ class ControllerTest(Case):
     def account(self, server, driver, report):
         events = report["events"]
         self.assertEqual({kind for kind, _, _ in events}, {"ADDED", "MODIFIED", "DELETED"})
-        # The server keeps enough of the past that the informer never has to list again.
+        # The server keeps enough history that the informer never has to list again.
         first, = report["lists"]
         self.assertEqual((first["after"], len(first["items"])), (0, len(NAMES)))
 
@@ -213,7 +217,7 @@ class ControllerTest(Case):
             self.assertEqual([each for each in writes if each not in known], [], "missed")
         gone = {uid for kind, uid, _ in events if kind == "DELETED"}
         self.assertEqual(driver.deleted - gone, set(), "missed")
-        # Whatever was written and by whom: the past as the server remembers it.
+        # The events must be the history as the server remembers it, regardless of the writer.
         self.assertEqual(events, history(server, first["version"], revisions[-1]))
 
     def test_on_the_embedded_store(self):

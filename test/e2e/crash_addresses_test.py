@@ -1,9 +1,9 @@
-"""kill -9 while Services of all types come, change and go: what was answered holds afterwards,
+"""kill -9 while Services of all types are created, changed and deleted: answered writes survive,
 every value has one owner, and no record is left over.
 
     BERTH_BIN=build/release/berth python3 test/e2e/crash_addresses_test.py
 
-CRASH_ROUNDS is how often the server is killed on each kind of store, 4 times unless given.
+CRASH_ROUNDS is how often the server is killed on each kind of store. The default is 4.
 """
 
 import http.client
@@ -13,10 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 
 from addresses import Audits, Client, balancer, external, in_threads, service
-from harness import Case, wait_for
+from harness import Case, main, wait_for
 
 ROUNDS = int(os.environ.get("CRASH_ROUNDS", "4"))
 SEED = int(os.environ.get("CRASH_SEED", random.randrange(10**6)))
@@ -40,12 +39,12 @@ def choice(rand, name):
 
 
 class Worker:
-    """Writes Services of its own, and remembers what it was told about each."""
+    """Writes its own Services, and records the answer about each."""
 
     def __init__(self, server, number, rand):
         self.server, self.rand, self.prefix = server, rand, f"s{number}"
-        self.known = {}  # By name: as answered, or None: deleted.
-        self.unknown = set()  # Asked for, and not answered.
+        self.known = {}  # By name: the object in the answer, or None if it was deleted.
+        self.unknown = set()  # Requests without an answer.
         self.answers = 0
 
     def run(self, stop):
@@ -70,7 +69,7 @@ class Worker:
         if kind < 0.8:
             self.ask(client, name, 200, "DELETE", f"{PATH}/{name}")
         else:
-            # Another type: what it does not need is given back.
+            # Another type releases what it does not need.
             self.ask(client, name, 200, "PUT", f"{PATH}/{name}", choice(self.rand, name))
 
     def ask(self, client, name, code, method, path, body=None):
@@ -84,7 +83,7 @@ class Worker:
                 self.known[name] = before  # It did not happen.
         else:
             assert answer.code in (503, 504), answer
-            return  # Nobody knows.
+            return  # The outcome is unknown.
         self.unknown.discard(name)
 
 
@@ -104,7 +103,7 @@ class CrashTest(Audits, Case):
         self.made({"metadata": {"name": "crash"}}, "/api/v1/namespaces", server)
 
     def round(self, servers, crash):
-        """Writes through all of them until `crash` has done its work."""
+        """Writes through all of them until `crash` has finished."""
         workers = []
         for i in range(WORKERS):
             self.count += 1
@@ -137,7 +136,7 @@ class CrashTest(Audits, Case):
                         self.assertIn(name, there, "its creation was answered")
                         for field in ("metadata", "spec"):
                             self.assertEqual(there[name][field], obj[field])
-        # Leave room for the next ones.
+        # Make room for the next ones.
         if len(there) > MANY:
             self.done("DELETE", PATH, server=servers[0])
             self.assertEqual(len(self.audit(servers[0])), 1)
@@ -147,7 +146,7 @@ class CrashTest(Audits, Case):
         server.process.wait()
 
     def restart(self, server, *flags):
-        """On the same port, with the same data."""
+        """Starts a server on the same port with the same data."""
         return self.server(*flags, data=os.path.basename(server.data_dir), port=server.port)
 
     def test_embedded(self):
@@ -178,7 +177,7 @@ class CrashTest(Audits, Case):
             command = etcd.process.args
             self.kill(etcd)
             etcd.process = subprocess.Popen(command, stdout=etcd.log, stderr=etcd.log)
-            # Some more writes, when they can be made again.
+            # Make some more writes once that is possible again.
             wait_for(lambda: server.call("GET", "/readyz").code == 200)
             time.sleep(0.1)
         for _ in range(max(ROUNDS // 4, 1)):
@@ -187,4 +186,4 @@ class CrashTest(Audits, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

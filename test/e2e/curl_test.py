@@ -5,16 +5,16 @@ import gzip
 import json
 import os
 import subprocess
-import unittest
 
 import harness
+import tools
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 
 
 def items(body):
-    """What a list is of; its version moves on with whatever else is written."""
+    """Returns the items of a list, without its version, which changes with every other write."""
     return body.partition(b'"items":')[2]
 
 
@@ -24,8 +24,8 @@ class Curl(harness.SharedServerCase):
         self.services = f"/api/v1/namespaces/{self.namespace}/services"
 
     def run_curl(self, *args, paths=(), token=harness.Server.TOKEN, stdin=None):
-        """curl with certificates checked; its output as it is."""
-        command = ["curl", "-sS", "--max-time", str(harness.PATIENCE), "--cacert",
+        """Runs curl with certificates checked. Returns its raw output."""
+        command = [tools.CURL, "-sS", "--max-time", str(harness.PATIENCE), "--cacert",
                    self.server.ca_file, *args]
         if token:
             command += ["-H", f"Authorization: Bearer {token}"]
@@ -35,7 +35,7 @@ class Curl(harness.SharedServerCase):
         return done.stdout
 
     def curl(self, path, *args, **more):
-        """The answers to one request, interim ones too, as (code, headers, body)."""
+        """Returns the answers to one request, including interim ones, as (code, headers, body)."""
         out = self.run_curl("-i", *args, paths=[path], **more)
         answers = []
         while out.startswith(b"HTTP/"):
@@ -86,7 +86,7 @@ class Curl(harness.SharedServerCase):
 
     def test_methods(self):
         self.create("web")
-        # No GET by another name, as upstream; and no body after a HEAD.
+        # As in Kubernetes, HEAD is not allowed on objects. An answer to HEAD has no body.
         code, headers, body = self.get(f"{self.services}/web", "-I")
         self.assertEqual((code, headers["content-type"], body), (405, "application/json", b""))
         code, headers, body = self.get("/version", "-I")
@@ -106,11 +106,11 @@ class Curl(harness.SharedServerCase):
             answers = self.curl(self.services, *args, *json_type, "--data-binary", "@-",
                                 stdin=document(f"s{number}"))
             self.assertEqual([code for code, _, _ in answers], [201], args)
-        # curl waits to be told to go on.
+        # curl waits for "100 Continue".
         answers = self.curl(self.services, "--http1.1", *json_type, "-H", "Expect: 100-continue",
                             "--data-binary", "@-", stdin=document("patient"))
         self.assertEqual([code for code, _, _ in answers], [100, 201])
-        # No Content-Type at all is JSON; curl's own for -d is not.
+        # A missing Content-Type means JSON, but curl's own for -d does not.
         code, _, _ = self.get(self.services, "-H", "Content-Type:", "-d", "@-",
                               stdin=document("bare"))
         self.assertEqual(code, 201)
@@ -153,7 +153,7 @@ class Curl(harness.SharedServerCase):
         self.assertNotIn("content-encoding", headers)
 
     def test_without_tls(self):
-        done = subprocess.run(["curl", "-sS", "-i", f"http://127.0.0.1:{self.server.port}/version"],
+        done = subprocess.run([tools.CURL, "-sS", "-i", f"http://127.0.0.1:{self.server.port}/version"],
                               capture_output=True, check=True)
         self.assertTrue(done.stdout.startswith(b"HTTP/1.0 400 Bad Request\r\n"), done)
         self.assertIn(b"Client sent an HTTP request to an HTTPS server.", done.stdout)
@@ -242,4 +242,4 @@ class Curl(harness.SharedServerCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

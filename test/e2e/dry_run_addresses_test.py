@@ -1,5 +1,5 @@
-"""Dry runs of writes of Services: the values that are shown are free and of the right band, the
-verdict is that of the write itself, and nothing is changed.
+"""Dry runs of writes of Services: the values that they show are free and of the right band, the
+outcome is that of the write itself, and nothing changes.
 
     BERTH_BIN=build/release/berth python3 test/e2e/dry_run_addresses_test.py
 """
@@ -9,14 +9,14 @@ import unittest
 
 from addresses import (MERGE, SERVICES, Audits, balancer, external, held, node_ports, service,
                        version)
-from harness import Server
+from harness import Server, main
 
 DRY = "?dryRun=All"
 V4, V6 = "10.6.0.0/27", "fd00:10:6::/123"
 
 
 class DryRunTest(Audits, unittest.TestCase):
-    """On ranges of 30 addresses, 31 of IPv6 and 48 ports, with 16 in each lower band."""
+    """Uses ranges of 30 addresses, 31 of IPv6 and 48 ports, with 16 in each lower band."""
 
     @classmethod
     def setUpClass(cls):
@@ -32,19 +32,21 @@ class DryRunTest(Audits, unittest.TestCase):
                 self.done("DELETE", f"{SERVICES}/{name}")
 
     def state(self):
-        """All there is, each with its version. The list's own moves on with statuses of ranges."""
+        """Returns all objects with their versions. The version of a list changes with statuses of
+        ranges."""
         listed = self.server.call("GET", "/api/v1/services").json["items"]
         return listed, self.address_records(), self.port_records()
 
     def dry(self, method, path, body=None, headers=None):
-        """The answer of a dry run, which has changed nothing."""
+        """Returns the answer of a dry run, and checks that it has changed nothing."""
         before = self.state()
         answer = self.server.call(method, path + DRY, body, headers)
         self.assertEqual(self.state(), before)
         return answer
 
     def same(self, method, path, body=None, headers=None):
-        """A dry run, then the write; of equal outcome. Returns both objects if it went well."""
+        """Makes a dry run, then the write. Checks that the outcomes are equal. Returns both
+        objects."""
         dry = self.dry(method, path, body, headers)
         real = self.server.call(method, path, body, headers)
         self.assertEqual((dry.code, dry.headers.get("warning")),
@@ -54,7 +56,7 @@ class DryRunTest(Audits, unittest.TestCase):
         return dry.json, real.json
 
     def free_and_upper(self, obj):
-        """All that it shows is free, and none of it lies in a lower band."""
+        """Checks that all values it shows are free, and that none lies in a lower band."""
         addresses, ports = held(obj)
         self.assertFalse(addresses & set(self.address_records()))
         self.assertFalse(ports & set(self.port_records()))
@@ -76,7 +78,7 @@ class DryRunTest(Audits, unittest.TestCase):
                 self.assertEqual(answer.code, 201, answer)
                 shown = self.free_and_upper(answer.json)
                 self.assertEqual((len(shown[0]), len(shown[1])), (addresses, ports))
-                # What was shown can be had by who asks for it.
+                # A client that asks for the shown values can get them.
                 spec = answer.json["spec"]
                 made = self.made(service(
                     "real", kind, **{**more, "ports": spec["ports"],
@@ -134,7 +136,7 @@ class DryRunTest(Audits, unittest.TestCase):
             self.assertNotIn(spec["clusterIPs"][1], self.address_records())
             self.assertLessEqual(set(node_ports(answer.json)), set(range(31016, 31048)))
             self.assertEqual(len(set(node_ports(answer.json))), 2)
-        # To nothing and back, as the write does it.
+        # Change it to ExternalName and back, as the write does.
         dry, real = self.same("PUT", f"{SERVICES}/web", external("web"))
         self.assertEqual(dry["spec"], real["spec"])
         dry, real = self.same("PUT", f"{SERVICES}/web", service("web", clusterIP="10.6.0.9"))
@@ -179,4 +181,4 @@ class DryRunTest(Audits, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

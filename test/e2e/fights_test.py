@@ -1,10 +1,10 @@
-"""64 clients fight for the 14 addresses of a /28 and for 16 ports, on one server and on two. What
-was committed is read again as a history of revisions, and every answer is held against it.
+"""64 clients compete for the 14 addresses of a /28 and for 16 ports, on one server and on two. The
+commits are read again as a history of revisions, and every answer is compared with it.
 
     BERTH_BIN=build/release/berth python3 test/e2e/fights_test.py
 
-FIGHT_SECONDS is how long each fight lasts, 3 unless given, with FIGHT_CLIENTS for the first half
-and an eighth of them for the other; FIGHT_SEED repeats the clients' choices.
+FIGHT_SECONDS is how long each fight lasts (default 3), with FIGHT_CLIENTS in the first half and an
+eighth of them in the second. FIGHT_SEED repeats the clients' choices.
 """
 
 import bisect
@@ -14,11 +14,10 @@ import random
 import re
 import sys
 import time
-import unittest
 
 from addresses import (ADDRESSES, SERVICES, Audits, Client, balancer, external, held, history,
                        in_threads, service, version)
-from harness import Case
+from harness import Case, main
 
 SECONDS = float(os.environ.get("FIGHT_SECONDS", "3")) / 2
 SEED = int(os.environ.get("FIGHT_SEED", random.randrange(10**6)))
@@ -30,7 +29,8 @@ SENTINEL = "192.0.2.1"
 
 
 def choice(rand, name, update=False):
-    """A Service, and how many dynamic ports it wants. An update cannot ask for another address."""
+    """Returns a Service, and how many dynamic ports it wants. An update cannot ask for another
+    address."""
     if update and rand.random() < 0.2:
         return external(name), 0
     kind = rand.random()
@@ -48,7 +48,7 @@ def choice(rand, name, update=False):
 
 
 class Write:
-    """A request that was committed, or a refusal."""
+    """A committed request, or a refusal."""
 
     def __init__(self, began, ended, answer, ports=0):
         self.began, self.ended, self.ports = began, ended, ports
@@ -58,7 +58,7 @@ class Write:
 
 
 class Timeline:
-    """Which Service had which value when, by the events of a watch."""
+    """Which Service had which value at which revision, from the events of a watch."""
 
     def __init__(self, start, events):
         self.revisions = [start]  # Each state holds from its revision on.
@@ -98,7 +98,7 @@ class Timeline:
                 self.changes[value].append((revision, name if value in now else None))
 
     def was_held(self, value, first, end):
-        """In any state from `first` to before `end`."""
+        """Returns whether the value was held in any state from `first` to before `end`."""
         return any(since < end and until > first for since, until in self.spans[value])
 
     def fewest(self, free, first, end):
@@ -108,7 +108,7 @@ class Timeline:
 
 
 class Judge:
-    """Says of a refusal whether it was right at any moment between request and answer."""
+    """Decides whether a refusal was right at any moment between request and answer."""
 
     def __init__(self, timeline, writes):
         self.timeline = timeline
@@ -121,15 +121,15 @@ class Judge:
 
     @staticmethod
     def running(revisions):
-        """Pairs of the least and the greatest so far."""
+        """Returns pairs of the minimum and the maximum so far."""
         low, high = float("inf"), 0
         for revision in revisions:
             low, high = min(low, revision), max(high, revision)
             yield low, high
 
     def window(self, refusal):
-        """States that it may be based on: not older than what was answered before the request, not
-        newer than what was asked for after the answer."""
+        """Returns the range of states that a refusal may be based on: not older than what was
+        answered before the request, and not newer than what was asked for after the answer."""
         before = bisect.bisect_left(self.ends, refusal.began)
         first = self.newest[before - 1] if before else self.timeline.revisions[0]
         after = bisect.bisect_left(self.begins, -refusal.ended)
@@ -190,7 +190,7 @@ class FightTest(Audits, Case):
 
     def fight(self, *servers):
         self.server = servers[0]
-        # Of few clients it is known more exactly what was true between request and answer.
+        # With few clients, the state between request and answer is known more exactly.
         for clients in (CLIENTS, max(CLIENTS // 8, 2)):
             self.round(servers, clients)
             self.remove_all([name for _, name in self.services() if name != "kubernetes"])
@@ -220,13 +220,13 @@ class FightTest(Audits, Case):
               f"{len(writes)} writes, {codes[500]} times full, {codes[422]} times taken",
               file=sys.stderr)
         self.assertEqual(wrong, [], f"{len(wrong)} of {len(refusals)} refusals")
-        # It was a fight.
+        # There was real competition.
         self.assertGreater(len(writes), clients)
         self.assertGreater(codes[500], 0)
         self.assertGreater(codes[422], 0)
 
     def timeline(self, started, first):
-        """Of the Services. The records of addresses come and go with them."""
+        """Returns the timeline of the Services. The records of addresses follow them."""
         self.made(service("sentinel", clusterIP="None"))
         self.made({"metadata": {"name": SENTINEL},
                    "spec": {"parentRef": {"resource": "things", "name": "x"}}}, ADDRESSES)
@@ -250,7 +250,7 @@ class FightTest(Audits, Case):
         return timeline
 
     def finish(self, servers):
-        """The last free value can be taken, and one more cannot."""
+        """Checks that the last free value can be taken, and that one more cannot."""
         other = servers[-1]
         free = set(IPS) - set(self.address_records())
         for i in range(len(free)):
@@ -288,4 +288,4 @@ class FightTest(Audits, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -2,9 +2,9 @@
 //
 //   fill_store DIR N [hold]
 //
-// N Services, each with its IPAddress, and a few keys of every other sort: Namespaces, an IPRange
-// (JSON), Events that expire, a fence. With `hold` it then says "holding" and keeps the directory
-// until its standard input ends.
+// It writes N Services, each with its IPAddress, and a few keys of every other sort: Namespaces, an
+// IPRange (JSON), Events that expire, a fence. With `hold` it then prints "holding" and keeps the
+// directory open until its standard input ends.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -117,7 +117,9 @@ void Fill(store::Engine& engine, int services) {
                Envelope("v1", "Event", Metadata(fmt::format("web-{}.1", i), "shop", i)),
                std::chrono::hours(1));
   }
-  filler.Put("/registry/berth.io/fence/ipv4", "open");
+  filler.Put("/registry/berth.io/fence/ipv4",
+             R"({"apiVersion":"allocation.berth.io/v1alpha1","kind":"RangeFence","metadata":{)"
+             R"("name":"ipv4"},"spec":{}})");
   filler.Flush();
 }
 

@@ -1,22 +1,21 @@
-"""Feature gates that are switched off and on again over restarts: what is there stays as it is, and
-only new decisions differ.
+"""Feature gates that are switched off and on again over restarts: existing objects do not change,
+and only new decisions differ.
 
     BERTH_BIN=build/release/berth python3 test/e2e/gates_test.py
 """
 
 import ipaddress
 import subprocess
-import unittest
 
-from addresses import (SERVICES, Audits, Client, balancer, external, in_threads, node_ports,
-                       service)
-from harness import BERTH, Case, environment
+from addresses import (BITMAPS_GATE, SERVICES, Audits, BitmapAudits, Client, balancer, external,
+                       in_threads, node_ports, service)
+from harness import BERTH, Case, environment, main
 
 FIELD = "allocateLoadBalancerNodePorts"
 GATES = ("IPv6DualStack", "ServiceIPStaticSubrange", "ServiceLBNodePortControl",
          "ServiceNodePortStaticSubrange")
-# Of 16 values in a lower band and 200 of about 250 that are drawn, one at least is among them, but
-# for once in 10^10.
+# A lower band has 16 of about 250 values. If 200 values are picked from all of them, at least one
+# is in the lower band, except with a probability of 10^-10.
 RANGES = ("--service-cluster-ip-range=10.8.0.0/24,fd00:10:8::/120",
           "--service-node-port-range=30000-30255")
 
@@ -27,9 +26,11 @@ def last_byte(ip):
 
 class GateCase(Audits, Case):
     RANGES = RANGES
+    ALWAYS = ()  # Gates of each server.
 
     def start(self, *gates):
-        """On the same data as before; all other gates are on."""
+        """Starts a server on the same data as before. All other gates are on."""
+        gates = (*self.ALWAYS, *gates)
         flags = ("--feature-gates", ",".join(gates)) if gates else ()
         if self.server is not None:
             self.assertEqual(self.server.terminate(), 0)
@@ -53,18 +54,18 @@ class GateCase(Audits, Case):
         self.before = self.bytes()
 
     def bytes(self):
-        """Each Service as it is shown, by name."""
+        """Returns each Service as it is shown, by name."""
         return {name: self.server.call("GET", f"{SERVICES}/{name}").body
                 for _, name in self.services()}
 
     def switch(self, *gates):
-        """Nothing is different after a restart."""
+        """Restarts the server, and checks that nothing is different."""
         self.start(*gates)
         self.assertEqual(self.bytes(), self.before)
         self.audit()
 
     def drawn(self, count, **more):
-        """That many Services, which are deleted at once."""
+        """Creates that many Services, and deletes them at once. Returns them."""
         client = Client(self.server)
         made = []
         for i in range(count):
@@ -78,7 +79,7 @@ class GateCase(Audits, Case):
         return made
 
     def rewrite_all(self):
-        """What is there can be written again as it is."""
+        """Checks that all existing Services can be written again unchanged."""
         for _, name in self.services():
             now = self.done("GET", f"{SERVICES}/{name}")
             written = self.done("PUT", f"{SERVICES}/{name}", {
@@ -90,7 +91,7 @@ class GateCase(Audits, Case):
 class BandsTest(GateCase):
 
     def lower_addresses(self):
-        """Which of the lower band are among 200 that are chosen by the server."""
+        """Returns the addresses of the lower band among 200 that the server picks."""
         return [each["spec"]["clusterIP"] for each in self.drawn(200)
                 if last_byte(each["spec"]["clusterIP"]) <= 16]
 
@@ -123,7 +124,7 @@ class LoadBalancerTest(GateCase):
 
     def test_node_ports_are_a_choice_of_those_who_had_it(self):
         self.switch("ServiceLBNodePortControl=false")
-        # New ones have no choice.
+        # New Services have no choice.
         for allocate in (False, True, None):
             made = self.made(balancer("new", allocate))
             self.assertNotIn(FIELD, made["spec"])
@@ -136,7 +137,7 @@ class LoadBalancerTest(GateCase):
         self.assertNotIn(FIELD, became["spec"])
         self.assertTrue(all(node_ports(became)))
         self.audit()
-        # Those that have it keep it; no is no, and they may change their mind.
+        # Services that have the field keep it. False stays false, and they may change it.
         more = self.patched("without", {"spec": {"ports": [{"name": "a", "port": 1},
                                                            {"name": "b", "port": 2}]}})
         self.assertEqual((more["spec"][FIELD], node_ports(more)), (False, [0, 0]))
@@ -149,7 +150,8 @@ class LoadBalancerTest(GateCase):
         self.rewrite_all()
 
         self.switch()
-        # What was made without it shows none until it is written again; then it has the default.
+        # A Service that was created without it shows none until it is written again. Then it has
+        # the default.
         self.assertNotIn(FIELD, self.done("GET", f"{SERVICES}/plain")["spec"])
         written = self.patched("plain", {"metadata": {"labels": {"round": "on"}}})
         self.assertEqual(written["spec"][FIELD], True)
@@ -175,7 +177,7 @@ class DualStackTest(GateCase):
         self.refused(422, "not configured for dual-stack", "PATCH", f"{SERVICES}/plain",
                      {"spec": {"ipFamilyPolicy": "RequireDualStack"}},
                      {"Content-Type": "application/merge-patch+json"})
-        # Those that have two keep them, whatever else is changed, and may give one back.
+        # Services that have two keep them, whatever else changes, and may release one.
         dual = self.done("GET", f"{SERVICES}/dual")
         kept = self.patched("dual", {"spec": {"ports": dual["spec"]["ports"][:1]}})
         self.assertEqual(kept["spec"]["clusterIPs"], dual["spec"]["clusterIPs"])
@@ -193,11 +195,30 @@ class DualStackTest(GateCase):
         self.audit()
 
 
+class InBitmaps(BitmapAudits):
+    """The form of allocations that KEP-3070, KEP-3668 and KEP-1864 were written for."""
+
+    ALWAYS = (BITMAPS_GATE,)
+
+
+class BitmapBandsTest(InBitmaps, BandsTest):
+    pass
+
+
+class BitmapLoadBalancerTest(InBitmaps, LoadBalancerTest):
+    pass
+
+
+class BitmapDualStackTest(InBitmaps, DualStackTest):
+    pass
+
+
 class FlagsTest(Case):
     def test_unknown_gates_are_refused(self):
         for text, why in (
-                ("Nope=true", "unrecognized feature gate: Nope; there are "),
-                (f"{GATES[0]}=false,nope=false", "unrecognized feature gate: nope; there are "),
+                ("Nope=true", "unrecognized feature gate: Nope; the known gates are "),
+                (f"{GATES[0]}=false,nope=false",
+                 "unrecognized feature gate: nope; the known gates are "),
                 (GATES[0], f"missing bool value for {GATES[0]}"),
                 (f"{GATES[0]}=maybe", f"invalid value of {GATES[0]}=maybe")):
             done = subprocess.run([BERTH, "serve", "--data-dir", self.path("data"),
@@ -232,7 +253,7 @@ class RangesTest(GateCase):
 
 class ReplicasTest(Audits, Case):
     def test_replicas_of_different_gates_do_not_collide(self):
-        """They draw from different parts of the ranges, down to the last value."""
+        """They pick from different parts of the ranges, down to the last value."""
         url = self.etcd().url
         ranges = ("--service-cluster-ip-range=10.8.0.0/26", "--service-node-port-range=30000-30063")
         servers = [self.server("--etcd-servers", url, *ranges, "--feature-gates",
@@ -262,4 +283,4 @@ class ReplicasTest(Audits, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

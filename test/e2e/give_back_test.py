@@ -1,14 +1,13 @@
-"""Every way in which a Service goes or becomes another: what it no longer has is free in the same
-moment, and what it has stays its own.
+"""Every way in which a Service is deleted or changes its type: values that it no longer has are
+free at the same moment, and it keeps the others.
 
     BERTH_BIN=build/release/berth python3 test/e2e/give_back_test.py
 """
 
 import json
-import unittest
 
 from addresses import MERGE, Audits, balancer, external, held, node_ports, service
-from harness import SharedServerCase, wait_for
+from harness import SharedServerCase, main, wait_for
 
 STRATEGIC = {"Content-Type": "application/strategic-merge-patch+json"}
 JSON_PATCH = {"Content-Type": "application/json-patch+json"}
@@ -20,7 +19,7 @@ FIXED = {"ports": [{"name": "a", "port": 80, "nodePort": 30010},
 
 
 def full(name, **metadata):
-    """A Service that has all there is to have."""
+    """Returns a Service that has every kind of value."""
     body = service(name, "LoadBalancer", **FIXED)
     body["metadata"].update(metadata)
     return body
@@ -45,7 +44,7 @@ class GiveBackTest(Audits, SharedServerCase):
         return made
 
     def all_free(self):
-        """All can be had at once by another, and by the next after that."""
+        """Checks that another Service can get all values at once, and the next one after that."""
         self.audit()
         self.made(full("next"), self.path)
         self.done("DELETE", f"{self.path}/next")
@@ -125,7 +124,7 @@ class GiveBackTest(Audits, SharedServerCase):
                 self.assertEqual((held(now), any(node_ports(now))), ((set(), set()), False))
                 self.assertNotIn("clusterIP", now["spec"])
                 self.all_free()
-                # And back: it asks anew, as anybody would.
+                # When it changes back, it has to ask again, like any other Service.
                 self.made(service("other", clusterIP="10.96.0.20"), self.path)
                 self.refused(422, "10.96.0.20: provided IP is already allocated", "PUT", self.url,
                              full("web"))
@@ -135,7 +134,7 @@ class GiveBackTest(Audits, SharedServerCase):
                 self.done("DELETE", self.url)
 
     def test_it_becomes_less(self):
-        """Only what a type does not have is given back."""
+        """Only what the new type does not have is released."""
         v4, v6 = FIXED["clusterIPs"]
         for change, addresses, ports in (
                 ({"type": "NodePort"}, {v4, v6}, {30010, 30011}),
@@ -167,7 +166,7 @@ class GiveBackTest(Audits, SharedServerCase):
         made = self.server.call("PATCH", f"{self.url}?fieldManager=me", full("web"), APPLY)
         self.assertEqual((made.code, held(made.json)), (201, held(full("web"))), made)
         self.none_free()
-        # What is no longer applied goes.
+        # What is no longer applied is removed.
         less = full("web")
         less["spec"]["ports"] = less["spec"]["ports"][:1]
         now = self.done("PATCH", f"{self.url}?fieldManager=me", less, APPLY)
@@ -175,7 +174,7 @@ class GiveBackTest(Audits, SharedServerCase):
         self.made(service("other", "NodePort", [{"port": 1, "nodePort": 30011}]), self.path)
 
     def test_made_through_status(self):
-        """A Service that comes to be in this way has taken nothing, and shows nothing."""
+        """A Service that is created in this way has taken nothing, and shows nothing."""
         self.made(service("owner", "NodePort", FIXED["ports"][:1], clusterIP="10.96.0.20"),
                   self.path)
         answer = self.server.call("PUT", f"{self.url}/status", full("web"))
@@ -197,4 +196,4 @@ class GiveBackTest(Audits, SharedServerCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,54 +1,94 @@
-"""What end-to-end tests share: real servers on free loopback ports, and a plain way to talk to them.
+"""Helpers for end-to-end tests: real servers on free loopback ports, and a simple way to call them.
 
-A Server is `berth serve` with a folder of its own; an Etcd is Debian's etcd. Both are stopped by
-their owner (`Case` does it at the end of a test).
+A Server is `berth serve` with its own folder; an Etcd is Debian's etcd. Their owner stops both
+(`Case` does it at the end of a test).
 """
 
 import base64
 import http.client
+import itertools
 import json
 import os
+import random
+import re
 import signal
 import socket
 import ssl
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 import urllib.request
 
+import tools
+
 BERTH = os.path.abspath(os.environ.get("BERTH_BIN", "build/release/berth"))
-# A sanitizer makes everything several times slower; limits of time are for the plain build.
+# A sanitizer makes everything several times slower. Time limits are for the plain build.
 PATIENCE = 60
 
 
 def sanitized():
-    """Whether the server is a sanitizer's build, whose memory and speed say nothing."""
+    """Returns whether the server is a sanitizer build, whose memory and speed are meaningless."""
     with open(BERTH, "rb") as binary:
         code = binary.read()
     return b"__asan_init" in code or b"__tsan_init" in code
 
 
+# Tests and the programs they start see only Debian's programs, and reach their servers without a
+# proxy.
+os.environ["PATH"] = tools.PATH
+for each in ("no_proxy", "NO_PROXY"):
+    os.environ[each] = ",".join(filter(None, (os.environ.get(each), "127.0.0.1,localhost")))
+# Variables that would change the behaviour of programs that a test starts.
+OF_THE_USER = re.compile(r"LC_.*|NO_COLOR|BERTH_ETCD_PASSWORD|KUBE.*|ETCD_.*")
+
+
 def environment(**changes):
-    env = {name: value for name, value in os.environ.items()
-           if name not in ("LC_ALL", "LC_CTYPE", "NO_COLOR", "BERTH_ETCD_PASSWORD", "KUBECONFIG")}
+    """Returns the environment of a program that a test starts."""
+    env = {name: value for name, value in os.environ.items() if not OF_THE_USER.fullmatch(name)}
     env.update(LANG="C.UTF-8", TERM="xterm")
     env.update(changes)
     return env
 
 
+# The kernel uses ports from 32768 on for outgoing connections.
+FIRST_PORT, END_OF_PORTS = 20000, 32768
+reservations = []
+
+
+def reserve(port):
+    """Returns a socket that keeps the port from other tests while it is open. Returns None if
+    another test has the port, or if something listens there."""
+    # An address without a file is in use exactly as long as the process that has it.
+    mark = socket.socket(socket.AF_UNIX)
+    try:
+        mark.bind(f"\0berth-test-port-{port}")
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
+        return mark
+    except OSError:
+        mark.close()
+        return None
+
+
 def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
+    """Returns ports that no other test gets before this process ends, even if the program that
+    listens there is restarted."""
+    ports = []
+    tries = iter(random.sample(range(FIRST_PORT, END_OF_PORTS), END_OF_PORTS - FIRST_PORT))
+    while len(ports) < count:
+        port = next(tries)
+        mark = reserve(port)
+        if mark:
+            reservations.append(mark)
+            ports.append(port)
     return ports
 
 
 def wait_for(what, limit=PATIENCE):
-    """The first true value that `what` returns; fails when there is none in time."""
+    """Returns the first true value of `what`. Fails if it returns no true value in time."""
     deadline = time.monotonic() + limit
     while True:
         value = what()
@@ -60,7 +100,7 @@ def wait_for(what, limit=PATIENCE):
 
 
 class Etcd:
-    """One etcd server with a folder of its own. Its HTTP gateway stands in for other clients."""
+    """One etcd server with its own folder. Tests use its HTTP gateway as another client."""
 
     def __init__(self, folder, *flags, scheme="http"):
         client, peer = free_ports(2)
@@ -69,10 +109,11 @@ class Etcd:
         peer_url = f"http://127.0.0.1:{peer}"
         self.log = open(os.path.join(folder, "etcd.log"), "wb")
         self.process = subprocess.Popen(
-            ["etcd", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", self.url,
+            [tools.ETCD, "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", self.url,
              "--advertise-client-urls", self.url, "--listen-peer-urls", peer_url,
              "--initial-advertise-peer-urls", peer_url, "--initial-cluster", f"default={peer_url}",
-             "--log-level", "error", *flags], stdout=self.log, stderr=self.log)
+             "--log-level", "error", *flags], stdout=self.log, stderr=self.log,
+            env=environment())
         self.wait(client)
 
     def wait(self, port):
@@ -105,7 +146,7 @@ class Etcd:
 
 
 class Answer:
-    """One answer: code, headers (lower case, joined by ", ") and the whole body."""
+    """An answer: code, headers (lower case, joined by ", ") and the whole body."""
 
     def __init__(self, response):
         self.code = response.status
@@ -124,7 +165,8 @@ class Answer:
 
 
 class Server:
-    """`berth serve` on a free port; `token` is an administrator's. Ready when made."""
+    """`berth serve` on a free port. `token` is an administrator's. The server is ready once
+    constructed."""
 
     TOKEN = "administrator-token"
 
@@ -185,7 +227,8 @@ class Server:
                                            context=self.context())
 
     def call(self, method, path, body=None, headers=None, token=TOKEN):
-        """One request on a connection of its own. A body that is not text or bytes is JSON."""
+        """Sends one request on its own connection. A body that is not text or bytes is sent as
+        JSON."""
         headers = dict(headers or {})
         if token:
             headers.setdefault("Authorization", f"Bearer {token}")
@@ -206,8 +249,15 @@ class Server:
                     return int(line.split()[1])
         raise AssertionError(f"no {field}")
 
+    def cpu_seconds(self):
+        """Returns the processor time of the server so far. Unlike elapsed time, it does not depend
+        on other load of the machine."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="utf-8", errors="replace") as stat:
+            fields = stat.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def terminate(self, limit=PATIENCE):
-        """As an operator would; returns the exit status."""
+        """Stops the server as an operator would. Returns the exit status."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(limit)
 
@@ -218,8 +268,51 @@ class Server:
         self.log.close()
 
 
+def flat(suite):
+    """Yields the tests of a suite, one by one."""
+    for each in suite:
+        if isinstance(each, unittest.TestSuite):
+            yield from flat(each)
+        else:
+            yield each
+
+
+def long(test):
+    """Marks a test that takes long by design."""
+    test.is_long = True
+    return test
+
+
+def is_long(test):
+    return getattr(getattr(test, test._testMethodName), "is_long", False)
+
+
+class PartLoader(unittest.TestLoader):
+    """Loads the tests of a script that E2E_PART selects: all tests if it is unset, the tests marked
+    as long with "long", and with "2/3" the second of three parts of the others. Parts run in
+    parallel and take about the same time, because each has every third test."""
+
+    def loadTestsFromModule(self, *args, **more):
+        tests = list(flat(super().loadTestsFromModule(*args, **more)))
+        part = os.environ.get("E2E_PART")
+        if part == "long":
+            tests = list(filter(is_long, tests))
+        elif part:
+            number, parts = map(int, part.split("/"))
+            tests = list(itertools.filterfalse(is_long, tests))[number - 1::parts]
+        return unittest.TestSuite(tests)
+
+
+def main(**more):
+    """Runs the tests of the started script, and prints why tests were skipped."""
+    result = unittest.main(testLoader=PartLoader(), exit=False, **more).result
+    for test, reason in result.skipped:
+        print(f"skipped {test.id()}: {reason}", file=sys.stderr)
+    sys.exit(not result.wasSuccessful())
+
+
 class Case(unittest.TestCase):
-    """A test with a folder of its own, which cleans up what it started."""
+    """A test with its own folder, which cleans up what it started."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -241,7 +334,7 @@ class Case(unittest.TestCase):
 
 
 class SharedServerCase(unittest.TestCase):
-    """Tests that share one server on an embedded store, each with a namespace of its own."""
+    """Tests that share one server on an embedded store, each with its own namespace."""
 
     FLAGS = ()
 

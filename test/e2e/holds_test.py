@@ -1,16 +1,15 @@
-"""Addresses and ports that are kept: reserved, held for a while, or cooling down.
+"""Addresses and ports that are reserved, held for a while, or cooling down.
 
     BERTH_BIN=build/release/berth python3 test/e2e/holds_test.py
 
-Holds and cool-downs last two or three seconds here, which the tests wait for.
+Holds and cool-downs last two or three seconds here, and the tests wait for their end.
 """
 
 import datetime
 import time
-import unittest
 
 from addresses import ADDRESSES, SERVICES, in_threads, node_ports, service
-from harness import Case, wait_for
+from harness import PATIENCE, Case, main, wait_for
 from ranges import (IP_RANGES, NODE_PORTS, PORT_RANGES, PORTS, RESERVATIONS, V4, Ranges, address,
                     decimal, ip_range, port_reservation, reservation)
 
@@ -23,7 +22,7 @@ class HoldCase(Ranges, Case):
         self.server = Case.server(self, *self.FLAGS)
 
     def state(self, path, name, server=None):
-        """None: it is free, and nothing is noted."""
+        """Returns the state, or None if the value is free and has no record."""
         answer = (server or self.server).call("GET", f"{path}/{name}")
         self.assertIn(answer.code, (200, 404), answer)
         return answer.json["status"]["state"] if answer.code == 200 else None
@@ -36,7 +35,7 @@ class HoldCase(Ranges, Case):
         return datetime.datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp()
 
     def taken(self, ip, name="other"):
-        """Nobody else gets it by asking for it."""
+        """Checks that no other Service can get it by asking for it."""
         return self.refused(422, f"failed to allocate IP {ip}: provided IP is reserved for the "
                             "Service", "POST", SERVICES, service(name, clusterIP=ip))
 
@@ -44,11 +43,13 @@ class HoldCase(Ranges, Case):
 class HoldTest(HoldCase):
 
     def test_a_hold_is_redeemed(self):
-        """A plan that holds: the Service gets what was said, although others come before it."""
+        """The Service gets the address that was planned for it, although others come before it."""
+        before = time.time()
         made = self.made(reservation("10.0.0.9", "default/web", holdSeconds=60), RESERVATIONS)
+        after = time.time()
         self.assertEqual(made["status"]["state"], "Pending")
-        self.assertAlmostEqual(self.until(RESERVATIONS, decimal("10.0.0.9")), time.time() + 60,
-                               delta=3)
+        until = self.until(RESERVATIONS, decimal("10.0.0.9"))
+        self.assertTrue(before + 59 <= until <= after + 61, until)  # It has whole seconds.
         self.taken("10.0.0.9")
         drawn = [address(self.made(service(f"s{i}"))) for i in range(12)]
         self.assertNotIn("10.0.0.9", drawn)
@@ -59,7 +60,7 @@ class HoldTest(HoldCase):
                          ("Allocated", "web"))
         self.assertNotIn("until", shown["status"])
         self.audit()
-        # It was for once.
+        # The hold was for one use.
         self.done("DELETE", f"{SERVICES}/web")
         self.assertIsNone(self.address_state("10.0.0.9"))
         self.assertEqual(address(self.made(service("more"))), "10.0.0.9")
@@ -71,32 +72,29 @@ class HoldTest(HoldCase):
         self.audit()
 
     def test_a_hold_expires(self):
+        began = time.monotonic()
         self.made(reservation("10.0.0.9", "default/web", holdSeconds=2), RESERVATIONS)
         self.made(port_reservation(30003, "default/web", holdSeconds=2), NODE_PORTS)
-        began = time.monotonic()
-        self.status(IP_RANGES, V4, reserved=1)
-        self.taken("10.0.0.9")
-        wait_for(lambda: self.address_state("10.0.0.9") is None, 10)
+        wait_for(lambda: self.address_state("10.0.0.9") is None)
         self.assertGreater(time.monotonic() - began, 1)
-        wait_for(lambda: self.state(NODE_PORTS, "30003") is None, 10)
-        self.assertLess(time.monotonic() - began, 8)
+        wait_for(lambda: self.state(NODE_PORTS, "30003") is None)
         self.made(service("other", "NodePort", [{"port": 80, "nodePort": 30003}],
                           clusterIP="10.0.0.9"))
-        # Who comes too late gets another one.
+        # A Service that comes too late gets another address.
         self.assertNotEqual(address(self.made(service("web"))), "10.0.0.9")
         self.status(IP_RANGES, V4, reserved=0, used=3)
         self.audit()
 
     def test_an_expired_hold_is_no_reason_to_be_refused(self):
-        """Even if nobody has removed it yet."""
+        """This holds even before the expired record is removed."""
         self.made(reservation("10.0.0.9", "default/web", holdSeconds=1), RESERVATIONS)
         answers = []
 
         def ask():
             answers.append(self.server.call("POST", SERVICES, service("a", clusterIP="10.0.0.9")))
             return answers[-1].code == 201
-        wait_for(ask, 5)
-        self.assertEqual({each.code for each in answers[:-1]}, {422})
+        wait_for(ask)
+        self.assertLessEqual({each.code for each in answers[:-1]}, {422})
         self.audit()
 
     def test_a_hold_of_a_port(self):
@@ -113,14 +111,14 @@ class HoldTest(HoldCase):
         self.audit()
 
     def test_a_hold_outlives_a_crash_and_still_ends(self):
-        self.made(reservation("10.0.0.9", "default/web", holdSeconds=4), RESERVATIONS)
+        self.made(reservation("10.0.0.9", "default/web", holdSeconds=2), RESERVATIONS)
         self.made(reservation("10.0.0.10", "default/web-2", holdSeconds=60), RESERVATIONS)
         self.server.process.kill()
         self.server.process.wait()
         self.server = Case.server(self, *self.FLAGS)
         self.assertEqual(self.address_state("10.0.0.10"), "Pending")
         self.taken("10.0.0.10")
-        wait_for(lambda: self.address_state("10.0.0.9") is None, 12)
+        wait_for(lambda: self.address_state("10.0.0.9") is None)
         self.assertEqual(address(self.made(service("web-2"))), "10.0.0.10")
         self.audit()
 
@@ -129,8 +127,8 @@ class HoldTest(HoldCase):
         made = []
 
         def ask(number):
-            end = time.monotonic() + 4
-            while time.monotonic() < end and not made:
+            end = time.monotonic() + PATIENCE
+            while not made and time.monotonic() < end:
                 answer = self.server.call("POST", SERVICES,
                                           service(f"s{number}", clusterIP="10.0.0.9"))
                 self.assertIn(answer.code, (201, 422), answer)
@@ -160,7 +158,7 @@ class ReservationTest(HoldCase):
         again = self.get(RESERVATIONS, decimal("10.0.0.9"))
         self.assertEqual(again["spec"]["reservedFor"], {"namespace": "default", "name": "web"})
         self.assertEqual(again["metadata"]["uid"], uid)
-        # Also when the Service lives on without it.
+        # The same applies if the Service continues to exist without it.
         self.made(service("web", "NodePort"))
         self.patched("web", {"spec": {"type": "ClusterIP", "ports": [{"port": 80}]}})
         self.assertEqual(self.state(NODE_PORTS, "30003"), "Reserved")
@@ -170,7 +168,7 @@ class ReservationTest(HoldCase):
         self.made(service("other", clusterIP="10.0.0.9"))
 
     def test_of_another_namespace(self):
-        """Only namespace and name together are the Service that it is for."""
+        """Only namespace and name together identify the Service that it is for."""
         self.made({"metadata": {"name": "team"}}, "/api/v1/namespaces")
         self.made(reservation("10.0.0.9", "team/web"), RESERVATIONS)
         self.taken("10.0.0.9", "web")
@@ -180,7 +178,7 @@ class ReservationTest(HoldCase):
         self.audit()
 
     def test_a_plan_tells_of_it(self):
-        """A dry run gives what a create would get."""
+        """A dry run returns what a create would get."""
         self.made(reservation("10.0.0.9", "default/web"), RESERVATIONS)
         dry = self.server.call("POST", f"{SERVICES}?dryRun=All", service("web"))
         self.assertEqual((dry.code, address(dry.json)), (201, "10.0.0.9"), dry)
@@ -191,7 +189,8 @@ class ReservationTest(HoldCase):
         self.assertEqual(self.server.call("GET", RESERVATIONS).json["items"], before)
 
     def test_of_two_families_and_several_values(self):
-        """A Service for which more is kept than it needs gets one; the other waits."""
+        """A Service that has more reserved than it needs gets one value; the other stays reserved.
+        """
         for ip in ("10.0.0.8", "10.0.0.9"):
             self.made(reservation(ip, "default/web"), RESERVATIONS)
         got = address(self.made(service("web")))
@@ -220,27 +219,30 @@ class ReservationTest(HoldCase):
 
 
 class CoolDownTest(HoldCase):
-    """A value that was given back is not drawn again for a while, but may be asked for."""
+    """A released value is not picked again for a while, but a Service may ask for it."""
 
     def test_addresses(self):
-        self.changed(IP_RANGES, V4, coolDownSeconds=3)
+        self.changed(IP_RANGES, V4, coolDownSeconds=600)
         ips = [address(self.made(service(f"s{i}"))) for i in range(13)]
         self.done("DELETE", f"{SERVICES}/s0")
         self.done("DELETE", f"{SERVICES}/s1")
-        began = time.monotonic()
         self.assertEqual(self.address_state(ips[0]), "Free")
         self.status(IP_RANGES, V4, cooling=2, used=12)
         self.refused(500, "range is full", "POST", SERVICES, service("drawn"))
         self.assertEqual(address(self.made(service("asked", clusterIP=ips[1]))), ips[1])
-        self.assertLess(time.monotonic() - began, 3)
-        wait_for(lambda: self.server.call("POST", SERVICES, service("drawn")).code == 201, 10)
-        self.assertGreater(time.monotonic() - began, 2)
-        self.assertEqual(self.holder(ips[0]), "drawn")
-        self.status(IP_RANGES, V4, cooling=0, used=14)
+        self.audit()
+        # A value that is released later cools down for as long as the range says then.
+        self.changed(IP_RANGES, V4, coolDownSeconds=2)
+        began = time.monotonic()
+        self.done("DELETE", f"{SERVICES}/s2")
+        wait_for(lambda: self.server.call("POST", SERVICES, service("drawn")).code == 201)
+        self.assertGreater(time.monotonic() - began, 1)
+        self.assertEqual(self.holder(ips[2]), "drawn")
+        self.status(IP_RANGES, V4, cooling=1, used=13)
         self.audit()
 
     def test_ports(self):
-        self.changed(PORT_RANGES, PORTS, coolDownSeconds=3)
+        self.changed(PORT_RANGES, PORTS, coolDownSeconds=600)
         ports = [node_ports(self.made(service(f"s{i}", "NodePort")))[0] for i in range(8)]
         self.done("DELETE", f"{SERVICES}/s0")
         self.done("DELETE", f"{SERVICES}/s1")
@@ -248,19 +250,21 @@ class CoolDownTest(HoldCase):
         self.refused(500, "range is full", "POST", SERVICES, service("drawn", "NodePort"))
         made = self.made(service("asked", "NodePort", [{"port": 80, "nodePort": ports[1]}]))
         self.assertEqual(node_ports(made), [ports[1]])
+        self.changed(PORT_RANGES, PORTS, coolDownSeconds=1)
+        self.done("DELETE", f"{SERVICES}/s2")
         wait_for(lambda: self.server.call("POST", SERVICES,
-                                          service("drawn", "NodePort")).code == 201, 10)
-        self.assertIn(ports[0], self.port_records())
+                                          service("drawn", "NodePort")).code == 201)
+        self.assertIn(ports[2], self.port_records())
         self.audit()
 
     def test_it_leaves_nothing_behind(self):
-        """Once it is over there are as many objects as without."""
+        """Once it is over there are as many objects as without it."""
         self.changed(IP_RANGES, V4, coolDownSeconds=1)
         for i in range(8):
             self.made(service(f"s{i}"))
         for i in range(8):
             self.done("DELETE", f"{SERVICES}/s{i}")
-        wait_for(lambda: len(self.server.call("GET", ADDRESSES).json["items"]) == 1, 10)
+        wait_for(lambda: len(self.server.call("GET", ADDRESSES).json["items"]) == 1)
         self.status(IP_RANGES, V4, cooling=0, used=1, free=13)
 
     def test_without_one_an_address_is_free_at_once(self):
@@ -288,4 +292,4 @@ class CoolDownTest(HoldCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

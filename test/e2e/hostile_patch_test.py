@@ -2,8 +2,6 @@
 
 import json
 import threading
-import time
-import unittest
 from urllib.parse import quote
 
 import harness
@@ -15,7 +13,7 @@ APPLY = "application/apply-patch+yaml"
 KINDS = (JSON, MERGE, STRATEGIC, APPLY)
 LIMIT = 3 << 20
 SANITIZED = harness.sanitized()
-SECONDS = 5  # For one answer, on a busy machine.
+SECONDS = 5  # Processor time for one answer.
 NO_MATCH = "the server rejected our request due to an error in our request"
 TOO_MUCH = "Request entity too large: The JSON patch takes too much work"
 
@@ -25,7 +23,7 @@ def operation(kind, path, **more):
 
 
 def together(*works):
-    """All at the same time; the first failure is raised."""
+    """Runs all at the same time, and raises the first failure."""
     failures = []
 
     def run(work):
@@ -43,7 +41,7 @@ def together(*works):
 
 
 class Client:
-    """One connection that is kept."""
+    """One kept connection."""
 
     def __init__(self, server):
         self.line = server.connection()
@@ -57,7 +55,7 @@ class Client:
 
 
 class HostilePatch(harness.SharedServerCase):
-    """Each test has a Service `web`, and must leave the server answering and small."""
+    """Each test has a Service `web`, and must leave the server responsive and small."""
 
     PEAK_MIB = 100
 
@@ -67,7 +65,7 @@ class HostilePatch(harness.SharedServerCase):
         self.client = self.connect()
         self.make("web")
         with open(f"/proc/{self.server.process.pid}/clear_refs", "w", encoding="ascii") as refs:
-            refs.write("5")  # The peak begins anew.
+            refs.write("5")  # Resets the peak.
         self.before = self.server.memory_kib()
         self.addCleanup(self.survived)
 
@@ -77,11 +75,9 @@ class HostilePatch(harness.SharedServerCase):
         return client
 
     def survived(self):
-        began = time.monotonic()
         self.assertEqual(self.server.call("GET", self.services).code, 200)
         if SANITIZED:
             return
-        self.assertLess(time.monotonic() - began, SECONDS)
         self.assertLess(self.grown_mib(), self.PEAK_MIB, "at most")
 
     def grown_mib(self):
@@ -97,11 +93,11 @@ class HostilePatch(harness.SharedServerCase):
         return self.client.ask("GET", f"{self.services}/{name}").json
 
     def patch(self, body, kind, query="", client=None, name="web"):
-        """The answer, which must not take long."""
-        began = time.monotonic()
+        """Returns the answer, which must not cost the server much."""
+        before = self.server.cpu_seconds()
         answer = (client or self.client).ask("PATCH", f"{self.services}/{name}{query}", body, kind)
         if not SANITIZED:
-            self.assertLess(time.monotonic() - began, SECONDS)
+            self.assertLess(self.server.cpu_seconds() - before, SECONDS)
         return answer
 
     def apply(self, manager, query="", client=None, **fields):
@@ -192,7 +188,7 @@ class Documents(HostilePatch):
 
     @staticmethod
     def bodies(value):
-        """A patch of each kind that brings this text as a field that nobody knows."""
+        """Returns a patch of each kind that adds this text as an unknown field."""
         return ((JSON, f'[{{"op":"add","path":"/zz","value":{value}}}]'),
                 (MERGE, f'{{"zz":{value}}}'), (STRATEGIC, f'{{"zz":{value}}}'),
                 (APPLY, '{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},'
@@ -210,7 +206,7 @@ class Documents(HostilePatch):
                              500 if kind == APPLY else 200, "a schema knows no such field")
 
     def test_many_that_wait(self):
-        """A patch in memory is many times as large as its text: only what is worked on may be."""
+        """A parsed patch is many times as large as its text, so only active ones may be parsed."""
         zeros = "[" + "0," * 1_000_000 + "0]"
         for kind, body in self.bodies(zeros)[:3]:
             def send(kind=kind, body=body):
@@ -239,7 +235,7 @@ class Documents(HostilePatch):
 
 
 class Types(HostilePatch):
-    """Wrong types at every place, in every kind of patch."""
+    """Sends wrong types at every place, in every kind of patch."""
 
     VALUES = ("null", "true", "5", "-1", "1e400", "1.5", '""', '"x"', "[]", "[null]", "[[]]", "[5]",
               '["x"]', "{}", '{"a":null}', '{"a":{}}', '{"":""}')
@@ -262,7 +258,7 @@ class Types(HostilePatch):
 
     @staticmethod
     def document(path, value):
-        """The value at its place, in the text of a patch."""
+        """Returns the text of a patch with the value at its place."""
         for key in reversed(path.split("/")):
             value = f"[{value}]" if key == "0" else f'{{"{key}":{value}}}'
         return value
@@ -272,7 +268,7 @@ class Types(HostilePatch):
             return f'[{{"op":"add","path":"/{path}","value":{value}}}]'
         if kind != APPLY:
             return self.document(path, value)
-        # In YAML the last of two keys counts, as long as nobody is strict about it.
+        # In YAML the last of two equal keys counts, unless validation is strict.
         head = '{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"},'
         if path.startswith("metadata/"):
             head = '{"apiVersion":"v1","kind":"Service",'
@@ -295,7 +291,7 @@ class Types(HostilePatch):
                                   {400: ("BadRequest",), 409: ("Conflict",), 422: ("Invalid",),
                                    500: ("",)}[answer.code], (body, answer))
                     continue
-                # What is left behind is as good as what anybody writes.
+                # The resulting object is as valid as any other.
                 self.assertEqual(content["metadata"]["uid"], before["metadata"]["uid"], body)
                 again = self.client.ask("PUT", f"{self.services}/web?dryRun=All", content)
                 self.assertEqual(again.code, 200, (body, again))
@@ -386,7 +382,7 @@ class Managers(HostilePatch):
         for name in ("x" * 128, "é" * 64, " ", '"\\', "a/b", "😀"):
             applied = self.apply(quote(name), "&force=true", metadata={"labels": {"b": name[:0]}})
             self.assertIn(("Apply", name), self.managers(applied))
-        # What is no text stays one manager, however often it comes.
+        # A manager whose name is not valid text stays one manager, however often it writes.
         for number in range(3):
             self.assertEqual(self.patch({"metadata": {"labels": {"b": str(number)}}}, MERGE,
                                         "?fieldManager=a%FF").code, 200)
@@ -407,7 +403,7 @@ class Managers(HostilePatch):
         updates = self.bring([self.entry(number, "Update") for number in range(10_000)])
         self.assertEqual((len(self.managers(updates)), self.managers(updates)[0]),
                          (10, ("Update", "ancient-changes")))
-        # Those who apply are never forgotten, but an object has a largest size.
+        # Managers that apply are never merged, but an object has a maximum size.
         applies = self.bring([self.entry(number, "Apply") for number in range(5_000)])
         self.assertEqual(len(self.managers(applies)), 5_000)
         changed = self.patch({"metadata": {"labels": {"a": "2"}}}, MERGE, "?fieldManager=one")
@@ -446,4 +442,4 @@ class Managers(HostilePatch):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,4 +1,4 @@
-"""IPAddresses and ServiceCIDRs with kubectl: what is printed, how it ends, and what cannot be done.
+"""IPAddresses and ServiceCIDRs with kubectl: the output, the exit status, and what is refused.
 
     BERTH_BIN=build/release/berth python3 test/e2e/ip_address_test.py
 """
@@ -6,20 +6,18 @@
 import collections
 import json
 import threading
-import unittest
 
 import kubectls
-from harness import SharedServerCase, wait_for
+from harness import SharedServerCase, main, wait_for
 from kubectls import service
 
-ALL = kubectls.find()
 NETWORKING = "/apis/networking.k8s.io/v1"
 INTERNAL = "internal.allocation.berth.io/chosen"
 RANGE = ("--service-cluster-ip-range", "10.96.0.0/16")
 
 
 def tearDownModule():
-    kubectls.tell(ALL)
+    kubectls.tell()
 
 
 def address(name, labels=None, parent=None, **more):
@@ -30,7 +28,7 @@ def address(name, labels=None, parent=None, **more):
 
 
 class Addresses:
-    """How the tests make addresses and look at them without kubectl."""
+    """Creates addresses and reads them without kubectl."""
 
     def address_url(self, name=""):
         return f"{NETWORKING}/ipaddresses" + (f"/{name}" if name else "")
@@ -54,7 +52,7 @@ class Addresses:
         return self.server.call("POST", self.services(), document)
 
     def service_with(self, name, ip):
-        """A Service that has the address. There is a record that says so."""
+        """Creates a Service that has the address, and checks that a record says so."""
         made = self.try_service(name, ip)
         self.assertEqual((made.code, made.json["spec"]["clusterIPs"]), (201, [ip]), made)
         self.assertEqual(self.find_address(ip)["spec"]["parentRef"],
@@ -67,7 +65,7 @@ class Addresses:
 
 
 class Reservations(Addresses, kubectls.Verbs):
-    """Addresses that a person keeps from Services."""
+    """Addresses that a user keeps from Services."""
 
     FLAGS = RANGE
 
@@ -86,8 +84,6 @@ class Reservations(Addresses, kubectls.Verbs):
         self.assertIn("(NotFound)", self.bad("get", "ip", "192.0.2.10"))
 
     def test_describe(self):
-        if 27 <= self.KUBECTL.minor <= 32:
-            self.skipTest("asks for versions that kube-apiserver has only on demand")
         self.reserve("192.0.2.15", labels={"kept": "two"})
         described = self.good("describe", "ip", "192.0.2.15")
         for text in ("192.0.2.15", "kept=two", "corp.io", "routers", "r1"):
@@ -165,7 +161,7 @@ class Reservations(Addresses, kubectls.Verbs):
 
 
 class Plain(Addresses, SharedServerCase):
-    """The same without kubectl: what it has no words for."""
+    """The same without kubectl, for what it has no command for."""
 
     FLAGS = RANGE
 
@@ -191,7 +187,8 @@ class Plain(Addresses, SharedServerCase):
                   '{"spec":{"type":"ExternalName","externalName":"x.io","clusterIP":null,'
                   '"clusterIPs":null}}', **{"Content-Type": "application/merge-patch+json"})
         self.assertIsNone(self.find_address("10.96.0.56"))
-        # By hand for the same Service, which does not have it: nobody minds its end.
+        # Created by hand for the same Service, which does not have the address, so it can be
+        # deleted.
         self.reserve("10.96.0.56", parent={"resource": "services", "namespace": self.namespace,
                                            "name": "web"})
         self.call("DELETE", self.address_url("10.96.0.56"))
@@ -258,8 +255,8 @@ class Plain(Addresses, SharedServerCase):
         self.assertEqual(patched["metadata"]["annotations"], {"a": "c"})
 
 
-globals().update(kubectls.cases(ALL, Reservations))
+globals().update(kubectls.cases(Reservations))
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

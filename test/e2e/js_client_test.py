@@ -109,7 +109,7 @@ class JavaScriptTest(Case):
         write("POST", services, service("live"))
         self.assertEqual(script.next(), ("add", "live"))
 
-        # What happens while it is not connected must not be lost, however the server went away.
+        # Changes during a disconnect must not be lost, however the server stopped.
         self.assertEqual(server.terminate(), 0)
         self.assertEqual(script.next(), ("disconnected", "ECONNREFUSED"))
         server = self.server(port=server.port)

@@ -1,5 +1,5 @@
-"""kubectl apply, diff and patch, run with every kubectl there is: what it prints, how it ends, and
-what became of the object.
+"""kubectl apply, diff and patch with every installed kubectl: the output, the exit status, and the
+resulting object.
 
     BERTH_BIN=build/release/berth python3 test/e2e/kubectl_change_test.py
 """
@@ -9,9 +9,9 @@ import os
 import re
 
 import kubectls
+from harness import main
 from kubectls import service
 
-ALL = kubectls.find_more()
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 CLIENT_SIDE = ("kubectl-client-side-apply", "Update")
 SERVER_SIDE = ("kubectl", "Apply")
@@ -24,11 +24,11 @@ are the ways you can resolve this warning:
 
 
 def tearDownModule():
-    kubectls.tell(ALL)
+    kubectls.tell()
 
 
 def changed(document, labels=None, **port):
-    """The same with other labels, and another port or other fields of it."""
+    """Returns the document with other labels, and another port or other fields of the port."""
     document = json.loads(json.dumps(document))
     if labels is not None:
         document["metadata"]["labels"] = labels
@@ -63,7 +63,7 @@ class Apply(kubectls.Verbs):
         old["spec"]["ports"].append({"name": "metrics", "port": 9100})
         old["spec"]["ports"][0]["name"] = "http"
         self.good("apply", "-f", self.file("web.json", old))
-        # What others added stays; 80 is replaced by 443, 9100 stays, a label goes.
+        # Fields that others added stay. 80 is replaced by 443, 9100 stays, and a label is removed.
         self.good("label", "svc", "web", "team=red")
         new = changed(old, labels={"app": "web"}, name="https", port=443, targetPort="tls")
         self.assertEqual(self.good("apply", "-f", self.file("web.json", new)),
@@ -84,7 +84,7 @@ class Apply(kubectls.Verbs):
             self.assertEqual(self.good("apply", "-f", path),
                              f"service/a {word}\nlease.coordination.k8s.io/leader {word}\n"
                              f"service/b {word}\n")
-        # What is wrong with one does not keep the others from it.
+        # An error in one document does not affect the others.
         lease["spec"]["holderIdentity"] = "you"
         path = self.documents(changed(service("a"), port=0), lease,
                               changed(service("b"), {"x": "y"}))
@@ -175,7 +175,7 @@ class Apply(kubectls.Verbs):
                          "error: no last-applied-configuration annotation found on resource: made, "
                          "to create the annotation, run the command with --create-annotation")
 
-    # --- on the server's side --------------------------------------------------------------------
+    # --- server-side apply -----------------------------------------------------------------------
 
     def test_server_side(self):
         path = self.file("web.json", service("web"))
@@ -187,7 +187,8 @@ class Apply(kubectls.Verbs):
                   "f:spec": {"f:ports": {PORT_80: {".": {}, "f:port": {}, "f:targetPort": {}}},
                              "f:selector": {}}}
         self.assertEqual(self.owners("web"), {SERVER_SIDE: fields})
-        # The same again writes nothing; what is left out goes; what another shares stays.
+        # Applying the same again writes nothing. Omitted fields are removed, unless another manager
+        # shares them.
         self.assertEqual(self.good(*apply), "service/web serverside-applied\n")
         self.assertEqual(self.read("web"), made)
         self.good("apply", "--server-side", "--field-manager=ops", "-f",
@@ -243,7 +244,7 @@ class Apply(kubectls.Verbs):
     def test_from_the_clients_side_to_the_servers(self):
         first = service("web", {"app": "web", "tier": "front"})
         self.good("apply", "-f", self.file("web.json", first))
-        # No conflict, since kubectl wrote both; what is no longer there goes.
+        # There is no conflict, because kubectl wrote both. Omitted fields are removed.
         second = changed(service("web"), {"app": "web"}, targetPort=9090)
         path = self.file("web.json", second)
         code, out, err = self.run_it("apply", "--server-side", "-f", path)
@@ -259,7 +260,7 @@ class Apply(kubectls.Verbs):
             self.assertEqual(set(owners), {SERVER_SIDE, ("kubectl-last-applied", "Apply")})
         else:
             self.assertEqual(set(owners), {SERVER_SIDE, CLIENT_SIDE})
-        # And back: the annotation says what was applied last.
+        # Apply on the client side again: the annotation has what was applied last.
         third = changed(second, targetPort=7070)
         self.assertEqual(self.good("apply", "-f", self.file("web.json", third)),
                          "service/web configured\n")
@@ -269,8 +270,8 @@ class Apply(kubectls.Verbs):
 class DiffAndPatch(kubectls.Verbs):
 
     def diff(self, document, *flags):
-        """The exit code, and the lines of the objects that differ. Older ones show the times of the
-        managed fields too."""
+        """Returns the exit code, the lines that differ, and the error output. Older versions also
+        show the times of the managed fields."""
         code, out, err = self.run_it("diff", *flags, "-f", self.file("web.json", document))
         return code, [line for line in out.splitlines() if re.match(r"[-+] (?! *time:)", line)], err
 
@@ -379,15 +380,15 @@ class DiffAndPatch(kubectls.Verbs):
                           'Warning: unknown field "spec.color"\n'))
         self.assertEqual(self.read("web"), made)
 
+    @kubectls.since(24)
     def test_patch_the_status(self):
-        self.since(24)
         self.make("web")
         spec = self.read("web")["spec"]
         condition = {"type": "Ready", "status": "True", "reason": "Up", "message": "",
                      "lastTransitionTime": "2026-01-02T03:04:05Z"}
         text = json.dumps({"status": {"conditions": [condition]},
                            "spec": {"sessionAffinity": "ClientIP"}})
-        # Each of the two takes what is its own.
+        # Each of the two endpoints accepts only its own part.
         self.assertEqual(self.patch(text, "--subresource=status"), (0, "service/web patched\n", ""))
         web = self.read("web")
         self.assertEqual((web["spec"], web["status"]["conditions"]), (spec, [condition]))
@@ -401,7 +402,7 @@ class DiffAndPatch(kubectls.Verbs):
                                    "jsonpath={.status.conditions[0].status}"), "True")
 
 
-globals().update(kubectls.cases(ALL, Apply, DiffAndPatch))
+globals().update(kubectls.cases(Apply, DiffAndPatch))
 
 if __name__ == "__main__":
-    kubectls.main(ALL)
+    main()

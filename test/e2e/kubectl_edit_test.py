@@ -1,5 +1,5 @@
-"""The other verbs of kubectl that change objects, and those that look at them closely, run with
-every kubectl there is.
+"""The other commands of kubectl that change objects, and those that show them in detail, with every
+installed kubectl.
 
     BERTH_BIN=build/release/berth python3 test/e2e/kubectl_edit_test.py
 """
@@ -8,16 +8,15 @@ import json
 import re
 
 import kubectls
-from harness import PATIENCE, wait_for
+from harness import PATIENCE, main, wait_for
 from kubectls import service
 
-ALL = kubectls.find_more()
 STALE = ('Error from server (Conflict): Operation cannot be fulfilled on services "web": the '
          "object has been modified; please apply your changes to the latest version and try again")
 
 
 def tearDownModule():
-    kubectls.tell(ALL)
+    kubectls.tell()
 
 
 class Change(kubectls.Verbs):
@@ -62,7 +61,7 @@ class Change(kubectls.Verbs):
 
     def test_annotate(self):
         self.make("web", "api")
-        done = "annotate" if self.KUBECTL.minor == 27 else "annotated"  # As that one has it.
+        done = "annotate" if self.KUBECTL.minor == 27 else "annotated"  # What that one prints.
         self.assertEqual(self.good("annotate", "svc", "web", "note=first line\nsecond"),
                          f"service/web {done}\n")
         self.assertEqual(self.read("web")["metadata"]["annotations"],
@@ -84,7 +83,7 @@ class Change(kubectls.Verbs):
         self.assertEqual(self.good("set", "selector", "svc", "web", "app=other,tier=front"),
                          "service/web selector updated\n")
         self.assertEqual(self.read("web")["spec"]["selector"], {"app": "other", "tier": "front"})
-        # All of the selector is set: what is not named goes.
+        # The whole selector is replaced, so labels that are not named are removed.
         self.good("set", "selector", "svc", "web", "tier=back")
         self.assertEqual(self.read("web")["spec"]["selector"], {"tier": "back"})
         self.assertIn(("kubectl-set", "Update"), self.owners("web"))
@@ -108,7 +107,7 @@ class Change(kubectls.Verbs):
 
     def test_edit_again_after_an_error(self):
         self.make("web")
-        # Twice wrong, then right.
+        # The first two edits are invalid, the third is valid.
         done, shown = self.edit("s/port: 80$/port: 70000/",
                                 "s/port: 70000/port: 81/; s/sessionAffinity/sessionAfinity/",
                                 "s/sessionAfinity/sessionAffinity/")
@@ -117,12 +116,12 @@ class Change(kubectls.Verbs):
         self.assertEqual(len(shown), 3)
         self.assertIn('# services "web" was not valid:\n# * spec.ports[0].port: Invalid value: '
                       "70000: must be between 1 and 65535, inclusive\n#\n", shown[1])
-        self.assertIn("- port: 70000", shown[1])  # Nothing of what was typed is lost.
+        self.assertIn("- port: 70000", shown[1])  # Nothing that the user typed is lost.
         self.assertRegex(shown[2], r'# \* .*unknown field "(spec\.)?sessionAfinity"')
         self.assertEqual([port["port"] for port in self.read("web")["spec"]["ports"]], [81])
 
+    @kubectls.since(24)
     def test_edit_the_status(self):
-        self.since(24)
         self.make("web")
         done, _ = self.edit("s/loadBalancer: {}/conditions: [{type: Ready, status: 'True', reason: "
                             "Up, message: '', lastTransitionTime: '2026-01-02T03:04:05Z'}]/",
@@ -179,7 +178,7 @@ class Change(kubectls.Verbs):
     def test_replace(self):
         self.make("web",)
         old = self.read("web")
-        # Without a version it is written whatever there was.
+        # Without a version it is written whatever is stored.
         path = self.file("web.json", service("web", {"app": "newer"}))
         self.assertEqual(self.good("replace", "-f", path), "service/web replaced\n")
         web = self.read("web")
@@ -208,7 +207,7 @@ class Change(kubectls.Verbs):
                 if policy == "orphan":
                     self.assertNotIn("ownerReferences", self.read(policy)["metadata"])
                 else:
-                    if policy == "background":  # Else it is gone before its owner is.
+                    if policy == "background":  # Otherwise it is deleted before its owner.
                         wait_for(lambda: self.read("background") is None)
                     self.assertIsNone(self.read(policy))
 
@@ -235,8 +234,8 @@ class Look(kubectls.Verbs):
                                   "--timeout=200ms"),
                          "error: timed out waiting for the condition on services/web")
 
+    @kubectls.since(31)
     def test_wait_for_what_is_there(self):
-        self.since(31)
         process = self.start("wait", "--for=create", "svc/web", f"--timeout={PATIENCE}s")
         self.make("web")
         out, err = process.communicate(timeout=PATIENCE)
@@ -278,7 +277,7 @@ class Look(kubectls.Verbs):
                          'Error from server (NotFound): services "none" not found')
 
     def facts(self, text):
-        """The lines "Name:   value" of a description."""
+        """Returns the lines "Name:   value" of a description."""
         return {match[1]: match[2] for match in re.finditer(r"(?m)^(\w[\w ]*): +(.*)$", text)}
 
     def test_explain(self):
@@ -290,14 +289,14 @@ class Look(kubectls.Verbs):
             self.assertRegex(every, rf"\n +{name}\t")
         out = self.good("explain", "svc.metadata.managedFields.fieldsV1")
         self.assertRegex(out, r"DESCRIPTION:\n {4,5}The fields, as a tree of names\.\n")
-        if self.KUBECTL.minor >= 27:  # Older ones know no other way than this.
+        if self.KUBECTL.minor >= 27:  # Older versions have only this format.
             out = self.good("explain", "svc.spec.ports.nodePort", "--output=plaintext-openapiv2")
             self.assertRegex(out, r"DESCRIPTION:\n {5}The port of every node on which the Service")
         self.assertEqual(self.bad("explain", "services.spec.prots"),
                          'error: field "prots" does not exist')
 
 
-globals().update(kubectls.cases(ALL, Change, Look))
+globals().update(kubectls.cases(Change, Look))
 
 if __name__ == "__main__":
-    kubectls.main(ALL)
+    main()

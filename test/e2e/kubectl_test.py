@@ -1,8 +1,8 @@
-"""What users do with kubectl, run with every kubectl there is.
+"""What users do with kubectl, with every installed kubectl.
 
     BERTH_BIN=build/release/berth python3 test/e2e/kubectl_test.py
 
-Prints in the end which verbs ran with which. Those that change objects are in
+At the end it prints which verbs ran with which kubectl. Verbs that change objects are in
 kubectl_change_test.py and kubectl_edit_test.py.
 """
 
@@ -11,19 +11,18 @@ import os
 import re
 
 import kubectls
-from harness import PATIENCE, wait_for
+from harness import PATIENCE, main, wait_for
 from kubectls import service
 
-ALL = kubectls.find()
 
 
 def tearDownModule():
-    kubectls.tell(ALL)
+    kubectls.tell()
 
 
 class Kubectl(kubectls.Verbs):
 
-    # --- what there is ---------------------------------------------------------------------------
+    # --- cluster and API -------------------------------------------------------------------------
 
     def test_version_and_cluster_info(self):
         out = self.good("version")
@@ -120,7 +119,7 @@ class Kubectl(kubectls.Verbs):
         def pages():
             with open(os.path.join(self.server.data_dir, "audit.jsonl"), encoding="utf-8") as log:
                 return [line for line in log if f"/{self.namespace}/services?continue=" in line]
-        # 500 and the rest, 250 twice and the rest, 500 and the rest.
+        # The pages have 500 and the rest, 250 twice and the rest, 500 and the rest.
         wait_for(lambda: len(pages()) >= 4)
         self.assertEqual(len(pages()), 4)
 
@@ -150,7 +149,7 @@ class Kubectl(kubectls.Verbs):
         self.remove("web")
 
         def events():
-            # One document after another; the last may be half there.
+            # Documents follow each other, and the last one may be incomplete.
             found, text, reader = [], seen(), json.JSONDecoder()
             while text.strip():
                 try:
@@ -169,8 +168,8 @@ class Kubectl(kubectls.Verbs):
         self.remove("web")
         self.assertEqual(process.wait(PATIENCE), 0)
 
+    @kubectls.since(23)
     def test_wait_for_a_value(self):
-        self.since(23)
         self.make("web")
         jsonpath = "--for=jsonpath={.spec.sessionAffinity}=ClientIP"
         process, seen = self.follow("wait", jsonpath, "svc/web", f"--timeout={PATIENCE}s")
@@ -294,7 +293,7 @@ class Kubectl(kubectls.Verbs):
                       "namespace may not be deleted", self.bad("delete", "ns", "default"))
 
     def into(self, namespace):
-        """What is said of a Service that is created in that namespace."""
+        """Returns the error for a Service that is created in that namespace."""
         mine, self.namespace = self.namespace, namespace
         try:
             return self.bad("create", "-f", self.file("x.json", service("x")))
@@ -324,7 +323,7 @@ class Kubectl(kubectls.Verbs):
             self.assertIn("No events found", self.run_it("events", "--types=Normal")[2])
 
 
-globals().update(kubectls.cases(ALL, Kubectl))
+globals().update(kubectls.cases(Kubectl))
 
 if __name__ == "__main__":
-    kubectls.main(ALL)
+    main()

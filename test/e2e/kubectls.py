@@ -1,34 +1,22 @@
-"""What tests of kubectl share: every kubectl there is, and a plain way to run one of them.
-
-Debian's is unpacked by ./dev setup (KUBECTL_OLD says where). The one on the PATH runs as well if it
-is of another version; where that is a dispatcher, those that it chooses from are found beside it.
+"""Helpers for tests of kubectl: an old and a current kubectl, and a simple way to run one of them.
 """
 
-import glob
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import unittest
 
+import tools
 from harness import Answer, PATIENCE, SharedServerCase, environment, wait_for
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KUBECTL_OLD = os.environ.get(
-    "KUBECTL_OLD", os.path.join(ROOT, "build/tools/kubernetes-client/usr/bin/kubectl"))
-# Those from 1.27 on pass too, but take their time and send nothing that these do not.
-OLDEST_BESIDE = 30
 
 
 class Kubectl:
-    def __init__(self, path):
+    def __init__(self, path, minor):
+        if not os.access(path, os.X_OK):
+            sys.exit(f"{path} is missing; ./dev setup unpacks it")
         self.path = path
-        done = subprocess.run([path, "version", "--client", "-o", "json"], check=True, timeout=60,
-                              capture_output=True, env=environment())
-        self.version = json.loads(done.stdout)["clientVersion"]["gitVersion"]
-        self.minor = int(re.match(r"v1\.(\d+)", self.version)[1])
+        self.minor = minor  # Of its version, which is 1.minor.
         self.verbs = []
 
     def note(self, args):
@@ -40,52 +28,45 @@ class Kubectl:
             self.verbs.append(verb)
 
 
-def find():
-    """Debian's, and the one on the PATH."""
-    found = {}
-    for path in (KUBECTL_OLD, shutil.which("kubectl")):
-        if path and os.access(path, os.X_OK):
-            kubectl = Kubectl(path)
-            found.setdefault(kubectl.version, kubectl)
-    return list(found.values())
+OLD = Kubectl(tools.KUBECTL_OLD, 20)
+CURRENT = Kubectl(tools.KUBECTL, 32)
+BOTH = (OLD, CURRENT)
 
 
-def find_more():
-    """Those, and instead of a dispatcher each of its own."""
-    found = find()
-    beside = [Kubectl(path) for path in
-              glob.glob(os.path.realpath(shutil.which("kubectl") or "kubectl") + ".1.*")]
-    beside = [kubectl for kubectl in beside if kubectl.minor >= OLDEST_BESIDE]
-    if not beside:
-        return found
-    plain = [kubectl for kubectl in found if not kubectl.version.endswith("-dispatcher")]
-    return sorted(plain + beside, key=lambda kubectl: kubectl.minor)
+def since(minor):
+    """Marks a test of a feature that kubectl has since 1.minor. Older versions skip it."""
+    def mark(test):
+        test.since = minor
+        return test
+    return mark
 
 
-def cases(kubectls, *verbs):
-    """A class of tests for each kubectl, by name."""
+def cases(*tests, base=SharedServerCase):
+    """Returns a class of the tests for each kubectl, by name."""
     made = {}
-    for kubectl in kubectls:
-        for tests in verbs:
-            name = f"{tests.__name__}_" + re.sub(r"\W", "_", kubectl.version)
-            made[name] = type(name, (tests, SharedServerCase),
-                              {"KUBECTL": kubectl, "__module__": tests.__module__})
+    for kubectl in BOTH:
+        for each in tests:
+            name = f"{each.__name__}_1_{kubectl.minor}"
+            too_new = {test: None for test in dir(each)
+                       if getattr(getattr(each, test), "since", 0) > kubectl.minor}
+            made[name] = type(name, (each, base), {
+                "KUBECTL": kubectl, "__module__": each.__module__, **too_new})
     return made
 
 
-def tell(kubectls):
-    """Prints which verbs ran with which."""
-    for kubectl in kubectls:
-        print(f"\nkubectl {kubectl.version}: {', '.join(sorted(kubectl.verbs))}", end="",
+def with_old(*classes):
+    """Returns classes of the same tests with the old kubectl, by name."""
+    return {f"{each.__name__}_1_{OLD.minor}":
+            type(f"{each.__name__}_1_{OLD.minor}", (each,),
+                 {"KUBECTL": OLD, "__module__": each.__module__}) for each in classes}
+
+
+def tell():
+    """Prints which verbs ran with which kubectl."""
+    for kubectl in BOTH:
+        print(f"\nkubectl 1.{kubectl.minor}: {', '.join(sorted(kubectl.verbs))}", end="",
               file=sys.stderr)
     print(file=sys.stderr)
-
-
-def main(kubectls):
-    if not kubectls:
-        print("there is no kubectl; ./dev setup unpacks one", file=sys.stderr)
-        sys.exit(77)
-    unittest.main()
 
 
 def service(name, labels=None, **more):
@@ -95,12 +76,12 @@ def service(name, labels=None, **more):
 
 
 class Verbs:
-    """How the tests run kubectl, and look at what became of it without kubectl."""
+    """Runs kubectl, and checks the outcome without kubectl."""
 
     KUBECTL = None
 
     def start(self, *args, env=None, **more):
-        """kubectl with the credentials that the server wrote, in the test's namespace."""
+        """Starts kubectl with the credentials that the server wrote, in the test's namespace."""
         self.KUBECTL.note(args)
         env = environment(HOME=self.folder, KUBECONFIG=self.server.kubeconfig, TERM="dumb",
                           **(env or {}))
@@ -125,11 +106,6 @@ class Verbs:
         self.assertNotEqual(code, 0, out)
         return err.strip()
 
-    def since(self, minor):
-        """The verb or flag came with this version."""
-        if self.KUBECTL.minor < minor:
-            self.skipTest(f"kubectl has this since 1.{minor}")
-
     def names(self, *args):
         return self.good("get", "svc", "-o", "name", *args).split()
 
@@ -138,18 +114,18 @@ class Verbs:
         return f"{group}/namespaces/{self.namespace}/{resource}/{name}"
 
     def read(self, name, resource="services"):
-        """The object as it is; None if there is none."""
+        """Returns the object, or None if it does not exist."""
         answer = self.server.call("GET", self.url(name, resource))
         self.assertIn(answer.code, (200, 404), answer)
         return answer.json if answer.code == 200 else None
 
     def owners(self, name):
-        """(manager, operation) of the Service, by what each of them owns."""
+        """Returns {(manager, operation): the fields that it owns} of the Service."""
         return {(each["manager"], each["operation"]): each["fieldsV1"]
                 for each in self.read(name)["metadata"].get("managedFields", [])}
 
     def make(self, *names, **more):
-        """Services, not by kubectl, since that takes long for many."""
+        """Creates Services without kubectl, which would take long for many."""
         connection = self.server.connection()
         for name in names:
             connection.request("POST", f"/api/v1/namespaces/{self.namespace}/services",
@@ -171,8 +147,8 @@ class Verbs:
         return path
 
     def edit(self, *scripts, resource="svc/web", flags=()):
-        """kubectl edit with an editor that runs one script of sed after the other. Also returns
-        what the editor was shown, each time."""
+        """Runs kubectl edit with an editor that runs one sed script after the other. Also returns
+        what the editor was shown each time."""
         folder = os.path.join(self.folder, self.namespace)
         os.makedirs(folder, exist_ok=True)
         for number, script in enumerate(scripts):
@@ -194,8 +170,8 @@ test -e $count.sed && sed -i -f $count.sed "$1"
         return done, shown
 
     def follow(self, *args):
-        """A kubectl that watches, and a function for what it has printed so far. It watches when
-        this returns."""
+        """Starts a kubectl that watches. Returns it and a function that returns its output so far.
+        The watch has started when this returns."""
         paths = [os.path.join(self.folder, f"{self.namespace}.{name}") for name in ("out", "err")]
         with open(paths[0], "w", encoding="utf-8") as out, \
                 open(paths[1], "w", encoding="utf-8") as err:

@@ -4,33 +4,30 @@ change of allocateLoadBalancerNodePorts and of the type as a table.
     BERTH_BIN=build/release/berth python3 test/e2e/lb_node_ports_test.py
 """
 
-import unittest
 
 import kubectls
-from addresses import SERVICES, Audits, balancer, external, held, node_ports, service
-from harness import SharedServerCase
+from addresses import (BITMAPS_FLAG, SERVICES, Audits, BitmapAudits, balancer, external, held,
+                       node_ports, service)
+from harness import SharedServerCase, main
 
-ALL = kubectls.find_more()
-# The oldest and the newest differ most in how they patch and apply.
-SOME = [ALL[0], ALL[-1]] if len(ALL) > 1 else ALL
 DYNAMIC = range(30086, 32768)
 DISABLE = '{"spec":{"allocateLoadBalancerNodePorts":false}}'
 ENABLE = '{"spec":{"allocateLoadBalancerNodePorts":true}}'
 
 
 def tearDownModule():
-    kubectls.tell(SOME)
+    kubectls.tell()
 
 
 class NodePorts(Audits, kubectls.Verbs):
-    """The stories of the KEP."""
+    """The user stories of the KEP."""
 
     def create(self, name, **more):
         self.good("create", "-f", self.file(f"{name}.json", balancer(name, **more)))
         return self.read(name)
 
     def take(self, name, port):
-        """Whether another Service can have the port."""
+        """Returns whether another Service can get the port."""
         wanted = service(name, "NodePort", [{"port": 80, "nodePort": port}])
         answer = self.server.call("POST", f"/api/v1/namespaces/{self.namespace}/services", wanted)
         if answer.code == 422:
@@ -63,7 +60,7 @@ class NodePorts(Audits, kubectls.Verbs):
 
     def test_removed_by_edit(self):
         ports = node_ports(self.create("web", ports=2))
-        # With allocation on, ports that are taken out are put in again.
+        # With allocation on, removed ports are filled in again.
         self.remove_ports_by_edit("web")
         self.assertEqual(node_ports(self.read("web")), ports)
         self.good("patch", "svc", "web", "-p", DISABLE)
@@ -90,7 +87,7 @@ class NodePorts(Audits, kubectls.Verbs):
         self.good("patch", "svc", "web", "-p", ENABLE)
         ports = node_ports(self.read("web"))
         self.assertTrue(all(port in DYNAMIC for port in ports), ports)
-        # By apply too, and by hand one that was given up can be had again.
+        # It works with apply too, and a released port can be requested by hand.
         self.good("apply", "-f", self.file("other.json", balancer("other", allocate=False)))
         self.good("apply", "-f", self.file("other.json", balancer("other")))
         self.assertIn(node_ports(self.read("other"))[0], DYNAMIC)
@@ -108,11 +105,17 @@ class NodePorts(Audits, kubectls.Verbs):
         self.assertTrue(self.take("more", 30033))
 
 
-globals().update(kubectls.cases(SOME, NodePorts))
+globals().update(kubectls.cases(NodePorts))
 
 
-# What a Service is, and what it becomes by a PUT. "omitted": the client sends no node ports;
-# "kept": those that it read. At the end: "same" ports as before, "none", or "new" ones.
+class BitmapNodePortsTest(BitmapAudits, NodePorts, SharedServerCase):
+    KUBECTL = kubectls.CURRENT
+    FLAGS = (BITMAPS_FLAG,)
+
+
+# The state of a Service, and what a PUT changes it to. "omitted" means that the client sends no
+# node ports, and "kept" that it sends those it read. Afterwards it has the "same" ports as before,
+# "none", or "new" ones.
 CHANGES = (
     ("LB true", "LB true", "omitted", "same"),
     ("LB true", "LB true", "kept", "same"),
@@ -158,10 +161,10 @@ def form(name, word, ports=2):
 
 
 class MatrixTest(Audits, SharedServerCase):
-    """Each line: what is stored, what others can take, and that a delete leaves nothing."""
+    """Checks for each line the stored object, what others can take, and what a delete leaves."""
 
     def gone(self, name, values):
-        """Deletes it. All that it had is free."""
+        """Deletes it, and checks that all its values are free."""
         self.done("DELETE", f"{SERVICES}/{name}")
         addresses, ports = values
         self.assertFalse(addresses & set(self.address_records()))
@@ -218,5 +221,9 @@ class MatrixTest(Audits, SharedServerCase):
                 self.change(*line)
 
 
+class BitmapMatrixTest(BitmapAudits, MatrixTest):
+    FLAGS = (BITMAPS_FLAG,)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,4 +1,4 @@
-"""Allocations in bitmaps (ClusterIPAllocatorAPI=false), and the way to records and back while
+"""Allocations in bitmaps (ClusterIPAllocatorAPI=false), and the switch to records and back while
 clients write and servers are killed.
 
     BERTH_BIN=build/release/berth python3 test/e2e/legacy_test.py
@@ -12,10 +12,9 @@ import subprocess
 import sys
 import threading
 import time
-import unittest
 
 from addresses import ADDRESSES, MERGE, PORTS, SERVICES, Audits, Client, held, service
-from harness import BERTH, Case, environment, wait_for
+from harness import BERTH, Case, environment, long, main, wait_for
 
 RANGES = "/registry/ranges/"
 OFF = "--feature-gates=ClusterIPAllocatorAPI=false"
@@ -24,7 +23,7 @@ CLIENTS = 6
 
 
 def fields(data):
-    """The fields of a protobuf message that hold bytes, the last one of each number."""
+    """Returns the fields of a protobuf message that hold bytes, the last one of each number."""
     found, at = {}, 0
     while at < len(data):
         tag, length = data[at], 0
@@ -43,7 +42,8 @@ def fields(data):
 
 
 def bitmap(value):
-    """Range and set bits of a stored RangeAllocation, which is as Kubernetes writes it."""
+    """Returns range and set bits of a stored RangeAllocation, which must be as Kubernetes writes
+    it."""
     assert value.startswith(b"k8s\0") and value.endswith(b"\x1a\0\"\0"), value
     unknown = fields(value[4:])
     assert unknown[1] == b"\x0a\x02v1\x12\x0fRangeAllocation", value
@@ -66,7 +66,8 @@ class LegacyCase(Audits, Case):
         return base64.b64decode(kvs[0]["value"]) if kvs else None
 
     def audit_bits(self, etcd, server=None):
-        """Bits are what Services hold; there are no records. Returns the Services."""
+        """Checks that bits are what Services hold, and that there are no records. Returns the
+        Services."""
         services = self.services(server)
         addresses, ports = set(), set()
         for each in services.values():
@@ -96,13 +97,13 @@ class LegacyCase(Audits, Case):
         return ran
 
     def values(self, services):
-        """What each Service holds, whatever form that is kept in."""
+        """Returns what each Service holds, whatever form the store keeps it in."""
         return {owner: (each["metadata"]["uid"], *map(sorted, held(each)))
                 for owner, each in services.items()}
 
 
 class Load:
-    """Clients that create, change and delete Services until they are told to stop; any answer but
+    """Clients that create, change and delete Services until they are stopped. Any answer except
     success is a failure."""
 
     def __init__(self, servers, prefix):
@@ -175,15 +176,15 @@ class BitmapsTest(LegacyCase):
     def test_what_needs_records_is_refused(self):
         server = self.server(OFF)
         why = "berth migrate-allocations --to=records changes that"
-        self.refused(403, why, "POST", ADDRESSES,
+        self.refused(409, why, "POST", ADDRESSES,
                      {"metadata": {"name": "10.96.0.9"}, "spec": {"parentRef": {
                          "group": "x", "resource": "y", "name": "z"}}}, server=server)
-        self.refused(403, why, "POST", PORTS, {"metadata": {"name": "30100"}}, server=server)
+        self.refused(409, why, "POST", PORTS, {"metadata": {"name": "30100"}}, server=server)
         ranges = "/apis/allocation.berth.io/v1alpha1/ipranges"
-        self.refused(403, why, "POST", ranges,
+        self.refused(409, why, "POST", ranges,
                      {"metadata": {"name": "more"}, "spec": {"range": "10.97.0.0/24"}},
                      server=server)
-        self.refused(403, why, "PATCH", f"{ranges}/allocator.ipv4.k8s.io",
+        self.refused(409, why, "PATCH", f"{ranges}/allocator.ipv4.k8s.io",
                      {"spec": {"range": "10.96.0.0/15"}},
                      {"Content-Type": "application/merge-patch+json"}, server=server)
         self.done("PATCH", f"{ranges}/allocator.ipv4.k8s.io", {"metadata": {"labels": {"a": "b"}}},
@@ -239,7 +240,7 @@ class MigrationTest(LegacyCase):
                 time.sleep(0.3)
                 ran = self.migrate(to, "--kubeconfig", servers[1].kubeconfig)
                 time.sleep(0.3)
-            self.assertIn(f"Allocations are kept in {to} now", ran.stdout)
+            self.assertIn(f"Allocations are now kept as {to}", ran.stdout)
             self.assertEqual(load.failures, [])
             self.assertGreater(load.answers, 100)
             for server in servers:
@@ -309,12 +310,12 @@ class MigrationTest(LegacyCase):
             time.sleep(rand.uniform(0.0, 0.15))
             server.process.kill()
             server.process.wait()
-            if turn % 3 == 2:  # Nobody is there: the command works on the store itself.
+            if turn % 3 == 2:  # Without a server, the command works on the store itself.
                 self.migrate(target, "--data-dir", server.data_dir)
             server = self.server(DUAL, data="data", port=server.port)
             self.made(service(f"t{turn}"), server=server)
             self.done("DELETE", f"{SERVICES}/t{turn}", server=server)
-            if turn % 3 == 1:  # Taken back.
+            if turn % 3 == 1:  # The switch is taken back.
                 target = "records" if target == "bitmaps" else "bitmaps"
             self.migrate(target, "--data-dir", server.data_dir)
             self.assertEqual(self.values(self.services(server)), before)
@@ -329,7 +330,9 @@ class MigrationTest(LegacyCase):
             self.migrate("records", "--data-dir", server.data_dir)
         self.assertEqual(self.values(self.audit(server)), before)
 
+    @long
     def test_a_server_that_starts_finishes_what_was_left(self):
+        """It waits until the server that died would have continued, if it were alive."""
         server = self.server()
         for i in range(600):
             self.made(service(f"s{i}"), server=server)
@@ -350,4 +353,4 @@ class MigrationTest(LegacyCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

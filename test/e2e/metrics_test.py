@@ -1,16 +1,16 @@
-"""/metrics as Prometheus sees it: promtool finds no fault with the text, a real Prometheus scrapes
-it, and the table in docs/metrics.md names what is there."""
+"""/metrics as Prometheus sees it: promtool accepts the text, a real Prometheus scrapes it, and the
+table in docs/metrics.md names the metrics that exist."""
 import gzip
 import json
 import os
 import pathlib
 import re
 import subprocess
-import unittest
 import urllib.parse
 import urllib.request
 
 import harness
+import tools
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRAPER = "scrape-token"
@@ -20,7 +20,7 @@ SERVICES = "/api/v1/namespaces/default/services"
 
 
 class Scrape:
-    """The samples of one scrape, by name and labels; types and label names by metric."""
+    """The samples of one scrape, by name and labels, and types and label names by metric."""
 
     def __init__(self, text):
         self.types = {}
@@ -43,7 +43,7 @@ class Scrape:
         self.labels.setdefault(metric, set(found) - {"le"})
 
     def value(self, name, **labels):
-        """Of the only sample that has these labels among others; nothing: there is none."""
+        """Returns the value of the only sample that has these labels among others, or None."""
         found = [value for (of, has), value in self.samples.items()
                  if of == name and labels.items() <= dict(has).items()]
         assert len(found) < 2, f"{name} {labels} is not one sample"
@@ -51,13 +51,14 @@ class Scrape:
 
 
 class Prometheus:
-    """Debian's, on a free port with a folder of its own, scraping one server four times a second."""
+    """Debian's Prometheus, on a free port with its own folder. It scrapes one server four times a
+    second."""
 
     def __init__(self, folder, server, token):
         self.port = harness.free_ports(1)[0]
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w", encoding="utf-8") as out:
-            json.dump({  # YAML of sorts.
+            json.dump({  # JSON is valid YAML.
                 "global": {"scrape_interval": "250ms", "scrape_timeout": "250ms"},
                 "scrape_configs": [{
                     "job_name": "berth", "scheme": "https",
@@ -66,7 +67,7 @@ class Prometheus:
                     "static_configs": [{"targets": [f"127.0.0.1:{server.port}"]}]}]}, out)
         self.log = open(os.path.join(folder, "prometheus.log"), "wb")
         self.process = subprocess.Popen(
-            ["prometheus", f"--config.file={config}",
+            [tools.PROMETHEUS, f"--config.file={config}",
              f"--storage.tsdb.path={os.path.join(folder, 'prometheus')}",
              f"--web.listen-address=127.0.0.1:{self.port}"], stdout=self.log, stderr=self.log)
 
@@ -79,7 +80,7 @@ class Prometheus:
             return None
 
     def query(self, text):
-        """The one value of a query; nothing: there is none yet."""
+        """Returns the only value of a query, or None if there is no value yet."""
         found = self.get("query", query=text)
         return float(found["result"][0]["value"][1]) if found and found["result"] else None
 
@@ -117,7 +118,7 @@ class TextTest(MetricsCase):
         answer = server.call("GET", "/metrics")
         self.assertEqual(answer.headers["content-type"],
                          "text/plain; version=0.0.4; charset=utf-8")
-        checked = subprocess.run(["promtool", "check", "metrics"], input=answer.body,
+        checked = subprocess.run([tools.PROMTOOL, "check", "metrics"], input=answer.body,
                                  capture_output=True, check=False)
         self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, b""))
 
@@ -176,7 +177,7 @@ class ValuesTest(MetricsCase):
         for name in ("berth_commit_committed_total", "berth_commit_duration_seconds_count",
                      "berth_commit_apply_duration_seconds_count", "berth_state_events_total",
                      "berth_store_write_transactions_sum"):
-            # The server writes something of its own now and then.
+            # The server makes writes of its own now and then.
             self.assertIn(after.value(name) - before.value(name), range(2, 8), name)
         self.assertGreater(after.value("berth_store_write_duration_seconds_sum"),
                            before.value("berth_store_write_duration_seconds_sum"))
@@ -190,7 +191,11 @@ class ValuesTest(MetricsCase):
         self.assertAlmostEqual(memory / 1024 / server.memory_kib(), 1, delta=0.2)
 
     def test_etcd(self):
-        self.check_what_writes_count(self.server("--etcd-servers", self.etcd().url))
+        server = self.server("--etcd-servers", self.etcd().url)
+        # On etcd the server makes a Lease of its own, soon after its start.
+        status_lease = LEASES.replace("default", "kube-system") + "/berth-range-status"
+        harness.wait_for(lambda: server.call("GET", status_lease).code == 200)
+        self.check_what_writes_count(server)
 
     def test_a_restart_begins_anew_but_for_what_is_stored(self):
         server = self.server()
@@ -233,7 +238,8 @@ class AllocatorTest(MetricsCase):
     NODE_PORTS = "kube_apiserver_nodeport_allocator_"
 
     def values(self, server):
-        """All of them, short: allocated, available, and by scope allocations and errors."""
+        """Returns all values in short form: allocated, available, and by scope allocations and
+        errors."""
         scrape = self.scrape(server)
         out = {}
         for kind, prefix, noun, labels in (("ips", self.IPS, "ips", {"cidr": self.CIDR}),
@@ -252,7 +258,7 @@ class AllocatorTest(MetricsCase):
         return out
 
     def check_change(self, server, before, **changes):
-        """Exactly these values changed; `_` stands for a space."""
+        """Checks that exactly these values changed. `_` stands for a space."""
         after = self.values(server)
         expected = {name.replace("_", " ", 2 if "allocation" in name else 1): by
                     for name, by in changes.items()}
@@ -327,6 +333,92 @@ class AllocatorTest(MetricsCase):
         self.assertEqual({value for name, value in after.items() if "allocation" in name}, {0})
 
 
+class BitmapAllocatorTest(AllocatorTest):
+    FLAGS = (*AllocatorTest.FLAGS, "--feature-gates=ClusterIPAllocatorAPI=false")
+
+
+class OverlapTest(MetricsCase):
+    """Each value counts once, and only what can be had now is available."""
+
+    IPS = "kube_apiserver_clusterip_allocator_"
+    NODE_PORTS = "kube_apiserver_nodeport_allocator_"
+    GROUP = "/apis/allocation.berth.io/v1alpha1"
+    CIDR = "10.0.0.0/24"  # 254 usable addresses.
+
+    def setUp(self):
+        super().setUp()
+        self.berth = self.server("--service-cluster-ip-range", self.CIDR + ",fd00::/112")
+
+    def ports(self):
+        """Returns how many ports are allocated and available."""
+        scrape = self.scrape(self.berth)
+        return tuple(scrape.value(f"{self.NODE_PORTS}{state}_ports")
+                     for state in ("allocated", "available"))
+
+    def cidrs(self, family="10."):
+        """Returns how many addresses are allocated and available, by CIDR."""
+        scrape = self.scrape(self.berth)
+        found = {dict(labels)["cidr"] for _, labels in scrape.samples if "cidr" in dict(labels)}
+        return {cidr: tuple(scrape.value(f"{self.IPS}{state}_ips", cidr=cidr)
+                            for state in ("allocated", "available"))
+                for cidr in found if cidr.startswith(family)}
+
+    def change(self, path, code=200, **spec):
+        answer = self.berth.call("PATCH", f"{self.GROUP}/{path}", {"spec": spec},
+                                 {"Content-Type": "application/merge-patch+json"})
+        self.assertEqual(answer.code, code, answer)
+
+    def port_range(self, name, text, **spec):
+        self.make(self.berth, f"{self.GROUP}/nodeportranges", name, spec={"range": text, **spec})
+
+    def ip_range(self, name, text, **spec):
+        self.make(self.berth, f"{self.GROUP}/ipranges", name, spec={"range": text, **spec})
+
+    def service(self, name, **spec):
+        return self.make(self.berth, SERVICES, name, spec={"ports": [{"port": 80}], **spec})
+
+    def test_ports(self):
+        self.assertEqual(self.ports(), (0, 2768))
+        self.port_range("over", "32000-33000")  # 768 of them are in the first range too.
+        self.assertEqual(self.ports(), (0, 2768 + 1001 - 768))
+        self.change("nodeportranges/over", disabled=True)
+        self.assertEqual(self.ports(), (0, 2768))
+        self.change("nodeportranges/over", disabled=False, excluded=["32900-33000", "32000"])
+        self.assertEqual(self.ports(), (0, 3001 - 101), "the first range gives 32000 out")
+        self.service("a", type="NodePort", ports=[{"port": 80, "nodePort": 32100}])
+        self.make(self.berth, f"{self.GROUP}/nodeports", "32200")
+        self.assertEqual(self.ports(), (2, 2900 - 2), "a reserved one cannot be had")
+        self.change("nodeportranges/over", coolDownSeconds=600)
+        self.assertEqual(self.berth.call("DELETE", f"{SERVICES}/a").code, 200)
+        self.assertEqual(self.ports(), (1, 2900 - 1), "one that cools down can")
+        self.change("nodeportranges/allocator.nodeport.k8s.io", disabled=True)
+        self.assertEqual(self.ports(), (1, 1001 - 102 - 1))
+
+    def test_addresses(self):
+        self.assertEqual(self.cidrs(), {self.CIDR: (1, 253)})
+        self.ip_range("part", "10.0.0.64/26")  # 62 usable addresses.
+        self.assertEqual(self.cidrs(), {self.CIDR: (1, 253 - 62), "10.0.0.64/26": (0, 62)})
+        self.service("a", clusterIP="10.0.0.70")
+        self.service("b", clusterIP="10.0.0.64")
+        self.assertEqual(self.cidrs(), {self.CIDR: (2, 190), "10.0.0.64/26": (1, 61)})
+        self.change("ipranges/part", disabled=True)
+        self.assertEqual(self.cidrs(), {self.CIDR: (2, 190 + 61), "10.0.0.64/26": (1, 0)},
+                         "the wider range gives its values out")
+        self.change("ipranges/allocator.ipv4.k8s.io", excluded=["10.0.0.64/27", "10.0.0.200"])
+        # 10.0.0.64 and 10.0.0.70 are in use, and all others of the block are excluded.
+        self.assertEqual(self.cidrs(), {self.CIDR: (2, 251 - 31), "10.0.0.64/26": (1, 0)})
+        self.change("ipranges/part", disabled=False)
+        self.assertEqual(self.cidrs(), {self.CIDR: (2, 190 - 1), "10.0.0.64/26": (1, 61)})
+        self.change("ipranges/allocator.ipv4.k8s.io", disabled=True)
+        self.assertEqual(self.cidrs(), {self.CIDR: (2, 0), "10.0.0.64/26": (1, 61)})
+
+    def test_ipv6(self):
+        self.assertEqual(self.cidrs("fd"), {"fd00::/112": (0, 65535)})
+        self.ip_range("wide", "fd00::/96")
+        self.assertEqual(self.cidrs("fd"), {"fd00::/112": (0, 65535),
+                                            "fd00::/96": (0, 2**32 - 2**16)})
+
+
 class PrometheusTest(MetricsCase):
     def test_a_real_prometheus_scrapes_it(self):
         server = self.server()
@@ -350,4 +442,4 @@ class PrometheusTest(MetricsCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

@@ -1,6 +1,6 @@
-"""Failures that Kubernetes has had with addresses and ports of Services, each provoked here as it
-was there. The number of a test is that of the issue or pull request in kubernetes/kubernetes; the
-last ones were found while its answers were recorded.
+"""Failures that Kubernetes has had with addresses and ports of Services, each provoked in the same
+way. The number of a test is that of the issue or pull request in kubernetes/kubernetes. The last
+ones were found while its answers were recorded.
 
     BERTH_BIN=build/release/berth python3 test/e2e/museum_test.py
 """
@@ -14,7 +14,7 @@ import unittest
 
 from addresses import (MERGE, SERVICES, Audits, Client, balancer, held, in_threads, node_ports,
                        service)
-from harness import Case, Etcd, Server, environment, wait_for
+from harness import Case, Etcd, Server, environment, main, wait_for
 
 DUAL = "--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112"
 TAKEN_IP = "provided IP is already allocated"
@@ -27,7 +27,7 @@ def with_finalizer(body, *more):
 
 
 class Shared(Audits, unittest.TestCase):
-    """Tests of one server, each of which removes its Services."""
+    """Tests that share one server. Each of them removes its Services."""
 
     FLAGS = ()
 
@@ -52,8 +52,8 @@ class MuseumTest(Shared):
     FLAGS = (DUAL,)
 
     def test_64349(self):
-        """The loop that repairs allocations did not know healthCheckNodePort, so that another
-        Service got the number. Here it is as taken as any other, also after the Service changed.
+        """The loop that repairs allocations ignored healthCheckNodePort, so that another Service
+        got the number. Here it is taken like any other number, also after the Service has changed.
         """
         made = self.made(balancer("web", externalTrafficPolicy="Local"))
         port = made["spec"]["healthCheckNodePort"]
@@ -69,8 +69,9 @@ class MuseumTest(Shared):
         self.made(service("other", "NodePort", [{"port": 80, "nodePort": port}]))
 
     def test_91404(self):
-        """One number for several protocols of a Service was taken for two Services that have the
-        same, and was said to be in conflict. Here it is one record, until the last one is gone.
+        """One number for several protocols of a Service was mistaken for two Services with the same
+        number, and reported as a conflict. Here it is one record, until the last protocol is
+        removed.
         """
         ports = [{"name": protocol.lower(), "port": 53, "protocol": protocol, "nodePort": 30053}
                  for protocol in ("TCP", "UDP", "SCTP")]
@@ -90,7 +91,7 @@ class MuseumTest(Shared):
 
     def test_104769(self):
         """The address of a Service that waited for a finalizer was kept up to nine minutes after
-        the Service had gone. Here it can be had the moment the finalizer is gone, and no sooner.
+        the Service was deleted. Here it is available when the finalizer is removed, and no sooner.
         """
         one = service("one", "NodePort", [{"port": 80, "nodePort": 30769}], clusterIP="10.96.0.69")
         self.made(with_finalizer(one))
@@ -104,8 +105,8 @@ class MuseumTest(Shared):
                           clusterIP="10.96.0.69"))
 
     def test_120536(self):
-        """When the last finalizer was taken away through /status, as controllers of load balancers
-        do, address and node port were not released. Here they are, in the same write.
+        """When the last finalizer was removed through /status, as controllers of load balancers do,
+        address and node port were not released. Here they are, in the same write.
         """
         self.made(with_finalizer(balancer("web", ports=[{"port": 80, "nodePort": 30536}],
                                           clusterIP="10.96.0.36", externalTrafficPolicy="Local",
@@ -118,8 +119,8 @@ class MuseumTest(Shared):
                           clusterIP="10.96.0.36"))
 
     def test_122381(self):
-        """Node ports of a load balancer could not be taken away though
-        allocateLoadBalancerNodePorts was false: an update put them in again. Here they go.
+        """Node ports of a load balancer could not be removed although allocateLoadBalancerNodePorts
+        was false: an update put them in again. Here they can be removed.
         """
         for i, remove in enumerate((
                 lambda obj: self.done("PUT", f"{SERVICES}/web0", balancer("web0", False, 2)),
@@ -135,9 +136,9 @@ class MuseumTest(Shared):
             self.assertFalse(set(node_ports(old)) & set(self.port_records()))
 
     def test_136475(self):
-        """A Service asked for two addresses; the second could not be had, and what was reported,
-        again and again, was that the first is allocated already: to the failed attempts. Here the
-        second is named, and the first stays free.
+        """A Service asked for two addresses, and the second was not available. The repeated error
+        was that the first is already allocated: to the failed attempts. Here the error names the
+        second, and the first stays free.
         """
         body = service("dns", ipFamilyPolicy="RequireDualStack", ipFamilies=["IPv4", "IPv6"],
                        clusterIP="10.96.0.11", clusterIPs=["10.96.0.11", "fd00::b"])
@@ -150,7 +151,7 @@ class MuseumTest(Shared):
 
     def test_node_ports_of_an_external_name_are_nobodys(self):
         """Node ports in an ExternalName were not reserved, but released when it was deleted, and
-        trusted when its type changed: two Services had one number. Here they count for nothing.
+        trusted when its type changed: two Services had one number. Here they are ignored.
         """
         name = service("name", "ExternalName", [{"port": 80, "nodePort": 30003}],
                        externalName="example.com")
@@ -160,7 +161,7 @@ class MuseumTest(Shared):
                                                                    "labels": {"a": "b"}}})
         self.refused(422, TAKEN_PORT, "PUT", f"{SERVICES}/name",
                      service("name", "NodePort", [{"port": 80, "nodePort": 30003}]))
-        # Whatever it shows, only what is asked for now counts.
+        # Whatever it shows, only what the client asks for now counts.
         became = self.patched("name", {"spec": {"type": "NodePort", "ports": [{"port": 80}]}})
         self.assertNotIn(node_ports(became)[0], (0, 30003))
         self.patched("name", {"spec": {"type": "ExternalName", "clusterIP": None,
@@ -170,9 +171,9 @@ class MuseumTest(Shared):
         self.taken(service("third", "NodePort", [{"port": 80, "nodePort": 30003}]), TAKEN_PORT)
 
     def test_both_addresses_or_none(self):
-        """When one family of a dual-stack Service failed, the other family's address was kept for
-        a minute and more, and which error was reported was a matter of luck. Here the first that
-        cannot be had is reported, and nothing is kept.
+        """When one family of a dual-stack Service failed, the other family's address was kept for a
+        minute and more, and it was random which error was reported. Here the first address that is
+        not available is reported, and nothing is kept.
         """
         self.made(service("four", clusterIP="10.96.0.181"))
         self.made(service("six", clusterIP="fd00:10:96::f0", ipFamilies=["IPv6"]))
@@ -191,8 +192,8 @@ class MuseumTest(Shared):
         self.made(wish("10.96.0.182", "fd00:10:96::f1"))
 
     def test_a_second_address_in_the_second_of_creation(self):
-        """A Service that became dual-stack within the second of its creation lost the record of
-        its new address, and another Service could have the same. Here the record stays.
+        """A Service that became dual-stack within a second of its creation lost the record of its
+        new address, and another Service could get the same. Here the record stays.
         """
         for i in range(20):
             self.made(service(f"s{i}"))
@@ -203,13 +204,13 @@ class MuseumTest(Shared):
 
 
 class SmallRangeTest(Shared):
-    """With a /27, 30 addresses of which 16 are in the lower band, all of them used in the end."""
+    """Uses a /27: 30 addresses of which 16 are in the lower band, all of them used in the end."""
 
     FLAGS = ("--service-cluster-ip-range=10.5.0.0/27", "--service-node-port-range=30000-30039")
 
     def test_87603(self):
-        """Creates that failed after they had their address leaked it, until there was none left.
-        Here whatever fails has taken nothing: all addresses can be had afterwards.
+        """Creates that failed after they had their address leaked it, until no address was left.
+        Here a failed create has taken nothing: all addresses are available afterwards.
         """
         self.made(service("web", clusterIP="10.5.0.2"))
 
@@ -231,8 +232,8 @@ class SmallRangeTest(Shared):
         self.refused(500, "range is full", "POST", SERVICES, service("more"))
 
     def test_109927(self):
-        """With the upper band full, dozens of Services got the first address of the lower one,
-        that of default/kubernetes. Here every value is given once, and then there is none.
+        """With the upper band full, dozens of Services got the first address of the lower one, that
+        of default/kubernetes. Here every value is given out once, and then the range is full.
         """
         codes = collections.Counter()
         in_threads(40, lambda i: codes.update([self.server.call(
@@ -264,7 +265,7 @@ class ReplicasTest(Audits, unittest.TestCase):
         return server
 
     def recreate(self, body):
-        """Over and over, each write through another server than the one before."""
+        """Creates and deletes it repeatedly, each write through the other server than before."""
         for i in range(25):
             maker, remover = (self.one, self.two) if i % 2 else (self.two, self.one)
             self.made(body, server=maker)
@@ -282,13 +283,14 @@ class ReplicasTest(Audits, unittest.TestCase):
 
     def test_92285(self):
         """After the DNS Service had been deleted its address was refused as allocated for a while,
-        since a server's memory was behind the store. Here it can be had at once, from any server.
+        because a server's memory was older than the store. Here any server can allocate it at once.
         """
         self.recreate(service("kube-dns", clusterIP="10.96.0.10"))
 
     def test_114743(self):
         """Servers with different flags fought over the ranges: each freed what the other had
-        given, and moved default/kubernetes. Here the store's range counts, and the log says so.
+        allocated, and moved default/kubernetes. Here the store's range applies, and the log says
+        so.
         """
         before = self.one.call("GET", f"{SERVICES}/kubernetes").json
         third = self.start("third", "--service-cluster-ip-range=192.168.0.0/24",
@@ -314,7 +316,7 @@ class ReplicasTest(Audits, unittest.TestCase):
 
     def test_37488(self):
         """A loop freed addresses of Services that were just being created: allocated, but not
-        there yet. Here a server that reads everything at its start does nobody any harm.
+        stored yet. Here a server that reads everything at its start does no harm.
         """
         made, gone, over = [], set(), threading.Event()
 
@@ -351,8 +353,8 @@ class ReplicasTest(Audits, unittest.TestCase):
 
 class RestartTest(Audits, Case):
     def test_139134(self):
-        """After a restart the gauges of allocated addresses and ports read 0 until something was
-        allocated. Here they are right at the first look.
+        """After a restart the gauges of allocated addresses and ports read 0 until the next
+        allocation. Here they are right at the first scrape.
         """
         flags = ("--service-cluster-ip-range=10.5.0.0/24",)
         server = self.server(*flags)
@@ -371,7 +373,7 @@ class RestartTest(Audits, Case):
             text, re.MULTILINE)}
 
     def test_141220(self):
-        """A server ended by itself when allocations could not be repaired within a minute of its
+        """A server ended by itself if allocations could not be repaired within a minute of its
         start: 177 times in a row. Here it waits for its store, and is ready when it has it.
         """
         etcd = self.etcd()
@@ -400,4 +402,4 @@ class RestartTest(Audits, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

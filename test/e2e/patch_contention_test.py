@@ -1,21 +1,21 @@
 """Many writers of the same objects: nothing is lost, and nothing grows.
 
-The long form (BERTH_LONG=1) has thousands of rounds of two managers that fight, and a hundred
-thousand finalizers removed one by one.
+The long form (BERTH_LONG=1) has thousands of rounds of two competing managers, and removes a
+hundred thousand finalizers one by one.
 """
 
 import os
 import random
 import time
-import unittest
 
 import hostile_patch_test as patches
+from harness import main
 
 LONG = bool(os.environ.get("BERTH_LONG"))
 
 
 class Contention(patches.HostilePatch):
-    PEAK_MIB = 200  # The store's buffers and the events kept for watches fill up once.
+    PEAK_MIB = 200  # The store's buffers and the events for watches fill up once.
 
     def test_two_managers_who_fight(self):
         rounds = 3_000 if LONG else 400
@@ -75,7 +75,8 @@ class Contention(patches.HostilePatch):
         self.assertTrue(all("deletionTimestamp" in item["metadata"] for item in left))
 
         def remove(share):
-            # Every object loses some of them through every connection, and the last one once.
+            # Every connection removes some of them from every object, and the last one is removed
+            # once.
             client = self.connect()
             chosen = [(name, number) for name in names for number in range(share, each, lines)]
             random.Random(share).shuffle(chosen)
@@ -94,4 +95,4 @@ class Contention(patches.HostilePatch):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,7 +1,8 @@
-"""Kubernetes protobuf, read by hand: answers and watch frames as the documents that JSON would be.
+"""Decodes Kubernetes protobuf by hand: answers and watch frames as the documents that JSON would
+be.
 
-Written from the published .proto files, apart from the server's own tables. What is empty is left
-out: `pruned` does the same to JSON, so that the two can be compared.
+Written from the published .proto files, independently of the server's own tables. Empty fields are
+left out: `pruned` does the same to JSON, so that the two can be compared.
 """
 
 import datetime
@@ -10,14 +11,14 @@ import json
 MEDIA = "application/vnd.kubernetes.protobuf"
 WATCH = MEDIA + ";stream=watch"
 
-# A message is {number: (name, type)}; a type is a message, or one of the words below; [type] is a
+# A message is {number: (name, type)}. A type is a message, or one of the words below; [type] is a
 # list of it.
-TEXT, NUMBER, FLAG, MAP, TIME, MICRO_TIME, EITHER, FIELDS = (
-    "text", "number", "flag", "map", "time", "micro time", "int or string", "fields")
+TEXT, NUMBER, FLAG, MAP, TIME, MICRO_TIME, EITHER, FIELDS, AMOUNTS = (
+    "text", "number", "flag", "map", "time", "micro time", "int or string", "fields", "amounts")
 
 
 def fields(*names, **numbered):
-    """{1: ("a", TEXT)} from words: "a", or "a:type" with a type of the words above."""
+    """Returns {1: ("a", TEXT)} from words: "a", or "a:type" with a type of the words above."""
     message = {}
     for number, word in enumerate(names, 1):
         if word:
@@ -79,6 +80,32 @@ LEASE = {**METADATA, 2: ("spec", fields(
 IP_ADDRESS = {**METADATA, 2: ("spec", {1: ("parentRef", fields(
     "group", "resource", "namespace", "name"))})}
 
+ENDPOINT_ADDRESS = fields("ip", "", "hostname", "nodeName", targetRef=(2, REFERENCE))
+SUBSET = {1: ("addresses", [ENDPOINT_ADDRESS]), 2: ("notReadyAddresses", [ENDPOINT_ADDRESS]),
+          3: ("ports", [fields("name", "port:number", "protocol", "appProtocol")])}
+ENDPOINTS = {**METADATA, 2: ("subsets", [SUBSET])}
+HINTS = {1: ("forZones", [fields("name")]), 2: ("forNodes", [fields("name")])}
+ENDPOINT = fields(
+    "", "", "hostname", "", "deprecatedTopology:map", "nodeName", "zone", addresses=(1, [TEXT]),
+    conditions=(2, fields("ready:flag", "serving:flag", "terminating:flag")),
+    targetRef=(4, REFERENCE), hints=(8, HINTS))
+ENDPOINT_SLICE = {**METADATA, 2: ("endpoints", [ENDPOINT]), 4: ("addressType", TEXT),
+                  3: ("ports", [fields("name", "protocol", "port:number", "appProtocol")])}
+
+NODE_SPEC = fields("podCIDR", "externalID", "providerID", "unschedulable:flag",
+                   taints=(5, [fields("key", "value", "effect", "timeAdded:time")]),
+                   podCIDRs=(7, [TEXT]))
+NODE_CONDITION = fields("type", "status", "lastHeartbeatTime:time", "lastTransitionTime:time",
+                        "reason", "message")
+NODE_INFO = fields("machineID", "systemUUID", "bootID", "kernelVersion", "osImage",
+                   "containerRuntimeVersion", "kubeletVersion", "kubeProxyVersion",
+                   "operatingSystem", "architecture")
+NODE_STATUS = fields("capacity:amounts", "allocatable:amounts", "phase",
+                     conditions=(4, [NODE_CONDITION]), addresses=(5, [fields("type", "address")]),
+                     daemonEndpoints=(6, {1: ("kubeletEndpoint", fields("Port:number"))}),
+                     nodeInfo=(7, NODE_INFO))
+NODE = {**METADATA, 2: ("spec", NODE_SPEC), 3: ("status", NODE_STATUS)}
+
 
 def list_of(message):
     return {1: ("metadata", LIST_META), 2: ("items", [message])}
@@ -88,7 +115,8 @@ KINDS = {("v1", "Status"): STATUS}
 for _version, _kind, _message in (
         ("v1", "Namespace", NAMESPACE), ("v1", "Service", SERVICE), ("v1", "Event", EVENT),
         ("events.k8s.io/v1", "Event", EVENTS_EVENT), ("coordination.k8s.io/v1", "Lease", LEASE),
-        ("networking.k8s.io/v1", "IPAddress", IP_ADDRESS),
+        ("networking.k8s.io/v1", "IPAddress", IP_ADDRESS), ("v1", "Endpoints", ENDPOINTS),
+        ("discovery.k8s.io/v1", "EndpointSlice", ENDPOINT_SLICE), ("v1", "Node", NODE),
         ("meta.k8s.io/v1", "PartialObjectMetadata", METADATA)):
     KINDS[_version, _kind] = _message
     KINDS[_version, _kind + "List"] = list_of(_message)
@@ -109,7 +137,7 @@ def varint(data, at):
 
 
 def read(data):
-    """(number, content) of each field: a number, or bytes."""
+    """Yields (number, content) of each field. The content is a number or bytes."""
     at = 0
     while at < len(data):
         tag, at = varint(data, at)
@@ -152,22 +180,23 @@ def value(kind, content):
 
 
 def decode(data, message):
-    """Fails on a field that the message does not have."""
+    """Decodes a message. Fails on a field that the message does not have."""
     document = {}
     for number, content in read(data):
         name, kind = message[number]
         if isinstance(kind, list):
             document.setdefault(name, []).append(value(kind[0], content))
-        elif kind == MAP:
+        elif kind in (MAP, AMOUNTS):
             entry = dict(read(content))
-            document.setdefault(name, {})[entry[1].decode()] = entry[2].decode()
+            text = dict(read(entry[2])).get(1, b"") if kind == AMOUNTS else entry[2]
+            document.setdefault(name, {})[entry[1].decode()] = text.decode()
         else:
             document[name] = value(kind, content)
     return document
 
 
 def document(data):
-    """What an envelope holds, with its kind and apiVersion."""
+    """Returns the object in an envelope, with its kind and apiVersion."""
     if data[:4] != b"k8s\0":
         raise ValueError(f"no envelope: {data[:40]!r}")
     parts = dict(read(data[4:]))
@@ -177,7 +206,7 @@ def document(data):
 
 
 def pruned(tree):
-    """Without members that are empty, which protobuf does not tell from those that are not set."""
+    """Removes empty members, which protobuf does not distinguish from those that are not set."""
     if isinstance(tree, dict):
         members = {name: pruned(each) for name, each in tree.items()}
         return {name: each for name, each in members.items() if each not in ("", 0, None, [], {})}
@@ -185,7 +214,7 @@ def pruned(tree):
 
 
 def frame(response):
-    """The next event of a watch as (type, object); None at its end."""
+    """Returns the next event of a watch as (type, object), or None at its end."""
     head = response.read(4)
     if not head:
         return None

@@ -1,17 +1,17 @@
-"""Answers and watches in protobuf, beside the same in JSON; and with kubectl, which asks for it.
+"""Answers and watches in protobuf, compared with the same in JSON; and with kubectl, which asks for
+it.
 
     BERTH_BIN=build/release/berth python3 test/e2e/protobuf_test.py
 """
 
 import gzip
 import json
-import re
 import subprocess
-import unittest
 
 import protobuf
-from harness import Case, PATIENCE, SharedServerCase, environment, sanitized, wait_for
-from kubectls import find_more, service
+import tools
+from harness import Case, PATIENCE, SharedServerCase, environment, main, sanitized, wait_for
+from kubectls import service
 from protobuf import MEDIA, WATCH, pruned
 
 OR_JSON = f"{MEDIA},application/json"
@@ -37,6 +37,27 @@ SAMPLES = {
         "metadata": {"generateName": "192.0.2.7"},
         "spec": {"parentRef": {"group": "g.io", "resource": "r", "namespace": "{ns}",
                                "name": "n"}}},
+    "/api/v1/namespaces/{ns}/endpoints": {
+        "subsets": [{"addresses": [{"ip": "10.0.0.1", "nodeName": "n1", "hostname": "h",
+                                    "targetRef": {"kind": "Pod", "name": "p"}}],
+                     "notReadyAddresses": [{"ip": "fd00::1"}],
+                     "ports": [{"name": "http", "port": 80, "appProtocol": "http"}]}]},
+    "/apis/discovery.k8s.io/v1/namespaces/{ns}/endpointslices": {
+        "addressType": "IPv4", "ports": [{"name": "http", "port": 80, "appProtocol": "http"}],
+        "endpoints": [{"addresses": ["10.0.0.1", "10.0.0.2"], "nodeName": "n1", "zone": "z",
+                       "hostname": "h", "targetRef": {"kind": "Pod", "name": "p"},
+                       "conditions": {"ready": True, "serving": True, "terminating": True},
+                       "hints": {"forZones": [{"name": "z"}], "forNodes": [{"name": "n1"}]}}]},
+    "/api/v1/nodes": {
+        "spec": {"podCIDR": "10.1.0.0/24", "providerID": "x://1", "unschedulable": True,
+                 "taints": [{"key": "a", "value": "b", "effect": "NoExecute",
+                             "timeAdded": "2026-11-15T04:00:00Z"}]},
+        "status": {"capacity": {"cpu": "4", "memory": "8Gi"},
+                   "conditions": [{"type": "Ready", "status": "True", "reason": "R",
+                                   "lastHeartbeatTime": "2026-11-15T04:00:00Z"}],
+                   "addresses": [{"type": "InternalIP", "address": "10.0.0.1"}],
+                   "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+                   "nodeInfo": {"kernelVersion": "6.1", "architecture": "amd64"}}},
 }
 
 
@@ -45,7 +66,7 @@ def as_metadata(kind, version="v1"):
 
 
 def of_any_time(listed):
-    """A list without its version, which moves on with whatever else is written."""
+    """Returns a list without its version, which changes with every other write."""
     metadata = {key: value for key, value in listed["metadata"].items() if key != "resourceVersion"}
     return {**listed, "metadata": metadata}
 
@@ -53,7 +74,7 @@ def of_any_time(listed):
 class AnswersTest(SharedServerCase):
 
     def call(self, method, path, body=None, code=200, accept=MEDIA, **headers):
-        """An answer in protobuf, read."""
+        """Returns a decoded answer in protobuf."""
         answer = self.server.call(method, path, body, {"Accept": accept, **headers})
         self.assertEqual((answer.code, answer.headers["content-type"]), (code, MEDIA), answer)
         return protobuf.document(answer.body)
@@ -200,53 +221,47 @@ class LongListTest(Case):
                 "Authorization": f"Bearer {server.TOKEN}", "Accept": MEDIA})
         answers = [each.getresponse() for each in waiting]
         if not sanitized():
-            self.assertLess(server.memory_kib() - before, 64 * 1024)  # Whole: 190 MiB.
+            self.assertLess(server.memory_kib() - before, 64 * 1024)  # The whole would be 190 MiB.
         listed = protobuf.document(answers[0].read())
         self.assertEqual(len(listed["items"]), 61)  # With default/kubernetes.
         self.assertEqual(answers[-1].read()[:4], b"k8s\0")
 
 
 class KubectlTest(SharedServerCase):
-    """kubectl from 1.32 on asks for protobuf wherever it knows the kind."""
+    """kubectl asks for protobuf wherever it knows the kind. Versions before 1.32 do not."""
 
-    def run_it(self, kubectl, *args):
-        env = environment(HOME=self.folder, KUBECONFIG=self.server.kubeconfig, TERM="dumb")
-        done = subprocess.run([kubectl.path, *args, "-n", self.namespace, "-v=8"], env=env,
-                              encoding="utf-8", capture_output=True, timeout=PATIENCE, check=False)
+    def command(self, *args):
+        return [tools.KUBECTL, *args, "-n", self.namespace, "-v=8"]
+
+    def environment(self):
+        return environment(HOME=self.folder, KUBECONFIG=self.server.kubeconfig, TERM="dumb")
+
+    def run_it(self, *args):
+        done = subprocess.run(self.command(*args), env=self.environment(), encoding="utf-8",
+                              capture_output=True, timeout=PATIENCE, check=False)
         return done.returncode, done.stdout, done.stderr
 
-    def kubectls(self):
-        newer = [kubectl for kubectl in find_more() if kubectl.minor >= 32]
-        if not newer:
-            self.skipTest("no kubectl that asks for protobuf")
-        return newer
-
-    def check(self, kubectl, *args):
-        code, out, err = self.run_it(kubectl, *args)
+    def check(self, *args):
+        code, out, err = self.run_it(*args)
         self.assertEqual(code, 0, err)
         self.assertIn("Content-Type: " + MEDIA, err)
         return out
 
     def test_verbs(self):
-        for kubectl in self.kubectls():
-            name = re.sub(r"[^a-z0-9]+", "-", kubectl.version.lower())
-            self.check(kubectl, "create", "namespace", f"made-{name}")
-            self.check(kubectl, "create", "service", "clusterip", name, "--tcp=80:8080")
-            uid = self.server.call("GET", f"/api/v1/namespaces/{self.namespace}/services/{name}"
-                                   ).json["metadata"]["uid"]
-            self.event(name, uid)
-            shown = self.check(kubectl, "describe", "service", name)
-            self.assertRegex(shown, rf"(?s)Selector: +app={name}\n.*TargetPort: +8080/TCP\n")
-            self.assertIn("it works", shown)
-            self.assertRegex(self.check(kubectl, "describe", "namespace", self.namespace),
-                             r"Status: +Active")
-            self.assertRegex(self.check(kubectl, "events", "--for", f"service/{name}"),
-                             rf"Service/{name} +it works")
-            code, _, err = self.run_it(kubectl, "create", "service", "clusterip", name,
-                                       "--tcp=80:8080")
-            self.assertEqual(code, 1)
-            self.assertIn("Content-Type: " + MEDIA, err)
-            self.assertIn(f'services "{name}" already exists', err)
+        self.check("create", "namespace", "made")
+        self.check("create", "service", "clusterip", "web", "--tcp=80:8080")
+        uid = self.server.call("GET", f"/api/v1/namespaces/{self.namespace}/services/web"
+                               ).json["metadata"]["uid"]
+        self.event("web", uid)
+        shown = self.check("describe", "service", "web")
+        self.assertRegex(shown, r"(?s)Selector: +app=web\n.*TargetPort: +8080/TCP\n")
+        self.assertIn("it works", shown)
+        self.assertRegex(self.check("describe", "namespace", self.namespace), r"Status: +Active")
+        self.assertRegex(self.check("events", "--for", "service/web"), r"Service/web +it works")
+        code, _, err = self.run_it("create", "service", "clusterip", "web", "--tcp=80:8080")
+        self.assertEqual(code, 1)
+        self.assertIn("Content-Type: " + MEDIA, err)
+        self.assertIn('services "web" already exists', err)
 
     def event(self, name, uid=""):
         made = self.server.call("POST", f"/api/v1/namespaces/{self.namespace}/events", {
@@ -257,26 +272,23 @@ class KubectlTest(SharedServerCase):
         self.assertEqual(made.code, 201, made)
 
     def test_events_as_they_come(self):
-        env = environment(HOME=self.folder, KUBECONFIG=self.server.kubeconfig, TERM="dumb")
-        for kubectl in self.kubectls():
-            paths = [f"{self.folder}/{kubectl.version}.{end}" for end in ("out", "err")]
-            with open(paths[0], "w", encoding="utf-8") as out, \
-                    open(paths[1], "w", encoding="utf-8") as err:
-                process = subprocess.Popen(
-                    [kubectl.path, "events", "-w", "-n", self.namespace, "-v=8"], env=env,
-                    stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        paths = [f"{self.folder}/events.{end}" for end in ("out", "err")]
+        with open(paths[0], "w", encoding="utf-8") as out, \
+                open(paths[1], "w", encoding="utf-8") as err:
+            process = subprocess.Popen(self.command("events", "-w"), env=self.environment(),
+                                       stdin=subprocess.DEVNULL, stdout=out, stderr=err)
 
-            def text(path):
-                with open(path, encoding="utf-8") as file:
-                    return file.read()
-            try:
-                wait_for(lambda: f"Content-Type: {WATCH}" in text(paths[1]))
-                self.event("web")
-                wait_for(lambda: "it works" in text(paths[0]))
-            finally:
-                process.kill()
-                process.wait()
+        def text(path):
+            with open(path, encoding="utf-8") as file:
+                return file.read()
+        try:
+            wait_for(lambda: f"Content-Type: {WATCH}" in text(paths[1]))
+            self.event("web")
+            wait_for(lambda: "it works" in text(paths[0]))
+        finally:
+            process.kill()
+            process.wait()
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -3,25 +3,14 @@
 
 import datetime
 import json
-import os
-import sys
 import threading
-import unittest
 
-try:
-    import kubernetes
-except ImportError:
-    # It belongs to Debian's interpreter, which need not be the first in the path.
-    DEBIAN = "/usr/bin/python3"
-    if os.path.realpath(sys.executable) == os.path.realpath(DEBIAN):
-        raise
-    os.execv(DEBIAN, [DEBIAN, *sys.argv])
-
+import kubernetes
 from kubernetes import client, dynamic, watch
 from kubernetes.client import V1ObjectMeta
 from kubernetes.client.rest import ApiException
 
-from harness import Case, SharedServerCase, wait_for
+from harness import Case, SharedServerCase, main, wait_for
 
 TIME = datetime.datetime(2023, 11, 14, 22, 13, 20, 123456, datetime.timezone.utc)
 
@@ -51,7 +40,8 @@ class PythonCase(SharedServerCase):
         cls.core = client.CoreV1Api(cls.api)
 
     def refused(self, call, *arguments, **more):
-        """The Status of a call that must fail, after checking that the client sees it whole."""
+        """Returns the Status of a call that must fail, after checking that the client sees it
+        whole."""
         with self.assertRaises(ApiException) as raised:
             call(*arguments, **more)
         status = json.loads(raised.exception.body)
@@ -180,7 +170,7 @@ class PatchTest(PythonCase):
         status = self.refused(self.patch, [{"op": "remove", "path": "/metadata/labels/tier"}])
         self.assertEqual((status["code"], status["reason"]), (422, "Invalid"))
 
-        # An object of the client is a patch of what is set in it.
+        # An object of the client is a patch of the fields that are set in it.
         self.patch(client.V1Service(spec=client.V1ServiceSpec(selector={"app": None, "run": "x"})))
         read = self.core.read_namespaced_service("web", self.namespace)
         self.assertEqual(read.spec.selector, {"run": "x"})
@@ -238,7 +228,7 @@ class PatchTest(PythonCase):
         self.assertEqual((lease.spec.holder_identity, lease.spec.renew_time), ("me", TIME))
 
     def test_apply(self):
-        # This version of the client sends no dict as YAML, but a text as it is.
+        # This version of the client does not send a dict as YAML, but sends text as it is.
         services = dynamic.DynamicClient(self.api).resources.get(api_version="v1", kind="Service")
 
         def apply(manager, kind, **more):
@@ -276,7 +266,7 @@ class PatchTest(PythonCase):
 class DeletionTest(PythonCase):
 
     def own(self, name):
-        """An owner of that name, and a Service that depends on it."""
+        """Creates an owner of that name, and a Service that depends on it."""
         owner = self.core.create_namespaced_service(self.namespace, service(name))
         child = service(f"{name}-child")
         child.metadata.owner_references = [client.V1OwnerReference(
@@ -436,7 +426,7 @@ class RestartTest(Case):
             try:
                 for _ in watch.Watch().stream(core.list_namespaced_service, "default",
                                               resource_version=version, timeout_seconds=5):
-                    return None  # It is given up in the background.
+                    return None  # The client retries it in the background.
             except ApiException as error:
                 return error
             self.fail("changes were passed over")
@@ -447,4 +437,4 @@ class RestartTest(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(warnings="ignore")  # The client leaves its sockets to the garbage collector.
+    main(warnings="ignore")  # The client leaves its sockets to the garbage collector.

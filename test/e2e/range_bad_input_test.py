@@ -1,13 +1,12 @@
-"""What is refused of ranges, reservations and ServiceCIDRs, each with a message that says why; and
-nothing is half-written.
+"""Refusals of ranges, reservations and ServiceCIDRs: each has a message that says why, and nothing
+is half-written.
 
     BERTH_BIN=build/release/berth python3 test/e2e/range_bad_input_test.py
 """
 
-import unittest
 
 from addresses import ADDRESSES, MERGE, SERVICES, service
-from harness import SharedServerCase
+from harness import SharedServerCase, main
 from ranges import (CIDRS, IP_RANGES, NODE_PORTS, PORT_RANGES, PORTS, REPLICAS, RESERVATIONS, V4,
                     Ranges, annotated, cidr, decimal, ip_range, port_range, port_reservation,
                     reservation)
@@ -25,13 +24,13 @@ class RangeBadInputTest(Ranges, SharedServerCase):
         self.before = self.everything()
 
     def everything(self):
-        """All specs there are, by path."""
+        """Returns all specs, by path."""
         return {path: {each["metadata"]["name"]: each["spec"]
                        for each in self.server.call("GET", path).json["items"]}
                 for path in (*KINDS, ADDRESSES, SERVICES)}
 
     def invalid(self, path, body, *problems):
-        """Each problem is the field and what is said of it."""
+        """Checks the errors of a create. Each problem is the field and the message about it."""
         answer = self.server.call("POST", path, body)
         self.assertEqual((answer.code, answer.json["reason"]), (422, "Invalid"), answer)
         self.assertTrue(answer.json["message"].startswith(
@@ -215,7 +214,7 @@ class RangeBadInputTest(Ranges, SharedServerCase):
         self.assertEqual(self.everything(), self.before)
 
     def test_a_status_that_is_written_by_hand(self):
-        """By the way of the object it is ignored; by its own it is right again in a moment."""
+        """In a write of the object it is ignored. A write of the status is soon corrected."""
         right = self.get(IP_RANGES, V4)["status"]
         wrong = {"status": {"free": 7, "used": 9, "total": "3", "conditions": []}}
         kept = self.done("PATCH", f"{IP_RANGES}/{V4}", wrong, MERGE)
@@ -223,11 +222,11 @@ class RangeBadInputTest(Ranges, SharedServerCase):
         self.done("PATCH", f"{IP_RANGES}/{V4}/status", wrong, MERGE)
         self.status(IP_RANGES, V4, free=right["free"], used=right["used"], total=right["total"])
         self.assertEqual(len(self.get(IP_RANGES, V4)["status"]["conditions"]), 5)
-        # A spec by the way of the status is ignored too.
+        # A spec in a write of the status is ignored too.
         kept = self.done("PATCH", f"{IP_RANGES}/{V4}/status", {"spec": {"range": "10.0.0.0/28"}},
                          MERGE)
         self.assertEqual(kept["spec"]["range"], "10.0.0.0/24")
-        # And one in a create.
+        # So is a status in a create.
         made = self.made({**ip_range("x", "10.1.0.0/16"), "status": {"free": 1}}, IP_RANGES)
         self.assertNotEqual(made.get("status", {}).get("free"), 1)
         self.status(IP_RANGES, "x", free=65534)
@@ -244,7 +243,7 @@ class RangeBadInputTest(Ranges, SharedServerCase):
             self.assertEqual(answer.code, 405, answer)
 
     def test_a_stale_change(self):
-        """Who writes on what he has not seen is told so."""
+        """A client that writes on an outdated version gets a conflict."""
         old = self.get(PORT_RANGES, PORTS)
         self.resized(PORTS, "30000-31999")
         self.addCleanup(self.resized, PORTS, "30000-30999")
@@ -255,4 +254,4 @@ class RangeBadInputTest(Ranges, SharedServerCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

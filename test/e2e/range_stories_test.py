@@ -3,7 +3,7 @@ load, reservations, more node ports, reading along, several subnets, and another
 
     BERTH_BIN=build/release/berth python3 test/e2e/range_stories_test.py
 
-STORY_SECONDS is how long the clients of the resize go on, 4 unless given.
+STORY_SECONDS is how long the clients of the resize run: 2 by default, and 4 in the long form.
 """
 
 import collections
@@ -12,14 +12,14 @@ import os
 import sys
 import threading
 import time
-import unittest
 
+import kubectls
 from addresses import SERVICES, Client, in_threads, node_ports, service
-from harness import Case, wait_for
+from harness import Case, main, wait_for
 from ranges import (CIDRS, IP_RANGES, MOST, PORT_RANGES, PORTS, RESERVATIONS, V4, V6, Ranges,
                     address, annotated, decimal, inside, ip_range, reservation)
 
-SECONDS = float(os.environ.get("STORY_SECONDS", "4"))
+SECONDS = float(os.environ.get("STORY_SECONDS", 4 if os.environ.get("BERTH_LONG") else 2))
 CLIENTS = 32
 
 
@@ -32,7 +32,7 @@ class Story(Ranges, Case):
         self.addCleanup(self.still_the_same, self.server.process.pid)
 
     def still_the_same(self, pid):
-        """Nothing was restarted, and nothing died."""
+        """Checks that the server was not restarted and has not died."""
         self.assertEqual((self.server.process.pid, self.server.process.poll()), (pid, None))
 
     def tell(self, text):
@@ -49,7 +49,7 @@ class A64Test(Story):
         web = self.kubectl_json("svc", "web")
         self.assertTrue(inside(address(web), "fd00:10:96::/64"), web)
         self.assertEqual(web["spec"]["ipFamilies"], ["IPv6"])
-        # Not of the first 65,536, as with a bitmap: the whole /64 is drawn from.
+        # A bitmap would use the first 65,536 addresses. Here picks come from the whole /64.
         drawn = [address(self.made(service(f"s{i}"))) for i in range(20)]
         self.assertTrue(any(not inside(ip, "fd00:10:96::/108") for ip in drawn), drawn)
         self.kubectl("create", "service", "clusterip", "dns", "--tcp=53",
@@ -64,7 +64,7 @@ class A64Test(Story):
         table = self.kubectl("get", "ipr", V6)
         self.assertIn(str(2**64 - 1), table)
         self.tell(table)
-        # Another one for another subnet, and one that is larger.
+        # Add a range for another subnet, and a larger one.
         self.kubectl_create(ip_range("subnet", "fd00:10:97::/64"))
         self.kubectl_create(ip_range("site", "fd00:11::/48"))
         for ip in ("fd00:10:97::1234", "fd00:11:0:42::1"):
@@ -101,8 +101,8 @@ class ResizeTest(Story):
         client.close()
 
     def resize(self, text):
-        """By kubectl. A smaller range is refused as long as somebody has an address outside of it;
-        that is an answer to the operator and nothing to the clients."""
+        """Resizes with kubectl. A smaller range is refused as long as a Service has an address
+        outside of it. Only the operator sees that refusal, not the clients."""
         code, _, err = self.run_kubectl(("patch", "ipr", V4, "--type=merge", "-p",
                                          json.dumps({"spec": {"range": text}})), None, None)
         if code != 0:
@@ -110,7 +110,8 @@ class ResizeTest(Story):
         return code == 0
 
     def move(self, outcomes):
-        """Back to where all began: another range serves meanwhile, and is drained and deleted."""
+        """Moves back to the original range: another range serves meanwhile, and is drained and
+        deleted."""
         self.kubectl_create(ip_range("meanwhile", "10.1.0.0/16"))
         self.kubectl_patch("ipr", V4, spec={"disabled": True})
         wait_for(lambda: self.resize("10.0.0.0/24"), 20)
@@ -122,7 +123,7 @@ class ResizeTest(Story):
 
     def operate(self, outcomes):
         until = time.monotonic() + SECONDS
-        while time.monotonic() < until:
+        while time.monotonic() < until or not outcomes["refused to be smaller"]:
             self.assertTrue(self.resize("10.0.0.0/16"))
             outcomes["made larger"] += 1
             time.sleep(0.05)
@@ -154,7 +155,7 @@ class ResizeTest(Story):
 
 
 class ReserveTest(Story):
-    """3: addresses that nobody gets, or only one."""
+    """3: addresses that no Service gets, or only one."""
 
     FLAGS = ("--service-cluster-ip-range=10.96.0.0/27",)
 
@@ -167,7 +168,7 @@ class ReserveTest(Story):
         complaint = self.kubectl_fails("create", "service", "clusterip", "a", "--tcp=80",
                                        "--clusterip=10.96.0.20")
         self.assertIn("failed to allocate IP 10.96.0.20: provided IP is reserved", complaint)
-        # 30 usable ones; default/kubernetes has one, and this is another.
+        # There are 30 usable addresses. default/kubernetes has one, and this one is reserved.
         drawn = {address(self.made(service(f"s{i}"))) for i in range(28)}
         self.assertNotIn("10.96.0.20", drawn)
         self.refused(500, "range is full", "POST", SERVICES, service("more"))
@@ -184,7 +185,7 @@ class ReserveTest(Story):
                                        "--clusterip=10.96.0.10", "-n", "default")
         self.assertIn("failed to allocate IP 10.96.0.10: provided IP is reserved for the Service "
                       "kube-system/kube-dns", complaint)
-        # DNS asks for it, or does not have to.
+        # DNS may ask for it, but does not have to.
         for flags in (("--clusterip=10.96.0.10",), ()):
             self.kubectl("create", "service", "clusterip", "kube-dns", "--tcp=53", *flags,
                          "-n", "kube-system")
@@ -193,7 +194,8 @@ class ReserveTest(Story):
             record = self.get(RESERVATIONS, name)
             self.assertEqual(record["status"]["state"], "Allocated")
             self.assertEqual(record["status"]["service"],
-                             {"namespace": "kube-system", "name": "kube-dns"})
+                             {"namespace": "kube-system", "name": "kube-dns",
+                              "uid": dns["metadata"]["uid"]})
             self.assertIn("kube-system/kube-dns", self.kubectl_fails(
                 "delete", "ipaddresses.allocation.berth.io", name))
             self.kubectl("delete", "svc", "kube-dns", "-n", "kube-system")
@@ -207,7 +209,7 @@ class ReserveTest(Story):
 
 
 class MorePortsTest(Story):
-    """4: the node ports are used up, and there shall be more."""
+    """4: the node ports are used up, and more are needed."""
 
     FLAGS = ("--service-node-port-range=30000-30007",)
 
@@ -233,12 +235,12 @@ class MorePortsTest(Story):
 
 
 class ReadAlongTest(Story):
-    """5: another component knows the range and every address, by watch."""
+    """5: another component follows the range and every address, by a watch."""
 
     FLAGS = ("--service-cluster-ip-range=10.5.0.0/24",)
 
     def watch(self, *resource):
-        """kubectl as that component: the objects of its events, as they come."""
+        """Runs kubectl as that component. Returns the events as they come."""
         process = self.start("get", *resource, "-w", "-o", "json", "--output-watch-events")
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
@@ -270,7 +272,7 @@ class ReadAlongTest(Story):
 
     @staticmethod
     def mirror(events):
-        """What there is, by what was seen."""
+        """Returns the objects that exist according to the events."""
         there = {}
         for event in list(events):
             name = event["object"]["metadata"]["name"]
@@ -280,8 +282,6 @@ class ReadAlongTest(Story):
         return there
 
     def test_by_watch(self):
-        if not self.newest():
-            self.skipTest("there is no kubectl")
         ranges = self.watch("ipr")
         cidrs = self.watch("servicecidr")
         addresses = self.watch("ipaddresses.allocation.berth.io")
@@ -337,8 +337,8 @@ class SubnetsTest(Story):
         self.assertFalse(inside(address(green), "10.62.0.128/25"))
         record = self.get(RESERVATIONS, decimal(address(green)))
         self.assertEqual(record["spec"]["ipRangeRef"]["name"], "green")
-        # Without a name, of the range that the cluster began with; once that gives out nothing, of
-        # the one with the next priority.
+        # Without a name, an address comes from the initial range. If that gives out nothing, it
+        # comes from the range with the next priority.
         self.assertEqual(self.where(self.made(service("c"))), "default")
         self.kubectl_patch("ipr", V4, spec={"disabled": True})
         self.assertEqual(self.where(self.made(service("d"))), "green")
@@ -346,7 +346,7 @@ class SubnetsTest(Story):
         self.assertEqual(self.where(self.made(service("e"))), "blue")
         self.kubectl_patch("ipr", V4, spec={"disabled": None})
         self.assertEqual(self.where(self.made(service("f"))), "default")
-        # What a strict range keeps for those who ask is only for them: 4 of 14 are drawn.
+        # The static band of a strict range is only for requests by name: 4 of 14 are picked.
         for i in range(2):
             self.assertEqual(self.where(self.create(f"g{i}", "blue")), "blue")
         self.condition_is(IP_RANGES, "blue", "Exhausted", "True", "Exhausted")
@@ -374,13 +374,13 @@ class SubnetsTest(Story):
         self.kubectl_create(ip_range("green", "10.62.0.0/27"))
         self.kubectl_patch("ipr", V4, spec={"disabled": True})
         drawn = [self.where(self.made(service(f"s{i}"))) for i in range(16)]
-        self.assertEqual(drawn, ["green"] * 16)  # 30 are more than 14, until they are as many.
+        self.assertEqual(drawn, ["green"] * 16)  # 30 are more than 14, until both are equal.
         more = [self.where(self.made(service(f"t{i}"))) for i in range(20)]
         self.assertEqual((more.count("blue"), more.count("green")), (10, 10))
 
 
 class PrimaryTest(Story):
-    """7: the other family becomes the first."""
+    """7: the other family becomes the primary one."""
 
     FLAGS = ("--service-cluster-ip-range=10.7.0.0/24,fd00:7::/64",)
 
@@ -414,12 +414,12 @@ class PrimaryTest(Story):
             thread.join()
         self.assertEqual((failures, seen), ([], {V4, V6}))
 
-        self.assertEqual(self.services(), before)  # Nobody was touched.
+        self.assertEqual(self.services(), before)  # No Service has changed.
         self.kubectl("create", "service", "clusterip", "new", "--tcp=80")
         self.assertEqual(self.families("new"), ["IPv6"])
         self.made(service("new-dual", ipFamilyPolicy="PreferDualStack"))
         self.assertEqual(self.families("new-dual"), ["IPv6", "IPv4"])
-        # The old ones keep their order when they are changed, and when one becomes dual-stack.
+        # Existing Services keep their order when they are changed, and when one becomes dual-stack.
         self.kubectl_patch("svc", "old-dual", spec={"sessionAffinity": "ClientIP"})
         self.assertEqual(self.families("old-dual"), ["IPv4", "IPv6"])
         self.kubectl_patch("svc", "old", spec={"ipFamilyPolicy": "RequireDualStack"})
@@ -433,5 +433,9 @@ class PrimaryTest(Story):
         self.audit()
 
 
+globals().update(kubectls.with_old(A64Test, ResizeTest, ReserveTest, MorePortsTest, ReadAlongTest,
+                                   SubnetsTest, PrimaryTest))
+
+
 if __name__ == "__main__":
-    unittest.main()
+    main()

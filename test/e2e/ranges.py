@@ -1,5 +1,5 @@
-"""What tests of ranges share: the kinds of allocation.berth.io, kubectl in a few words, and a
-status that is waited for, since it is written once a second."""
+"""Helpers for tests of ranges: the kinds of allocation.berth.io, short forms of kubectl commands,
+and waiting for a status, which is written once a second."""
 
 import ipaddress
 import json
@@ -17,7 +17,7 @@ NODE_PORTS = f"{GROUP}/nodeports"
 REPLICAS = f"{GROUP}/replicas"
 CIDRS = "/apis/networking.k8s.io/v1/servicecidrs"
 
-# The ranges that are always there.
+# The ranges that always exist.
 V4 = "allocator.ipv4.k8s.io"
 V6 = "allocator.ipv6.k8s.io"
 PORTS = "allocator.nodeport.k8s.io"
@@ -30,7 +30,7 @@ FINALIZER = "networking.k8s.io/service-cidr-finalizer"
 
 
 def decimal(ip):
-    """The name of an address."""
+    """Returns the name of an address."""
     return str(int(ipaddress.ip_address(ip)))
 
 
@@ -53,7 +53,8 @@ def cidr(name, *cidrs):
 
 
 def reservation(ip, owner=None, **spec):
-    """Of an address; `owner` is namespace/name of the Service that it is kept for."""
+    """Returns a reservation of an address. `owner` is namespace/name of the Service that it is kept
+    for."""
     return reserved("IPAddress", decimal(ip), owner, **spec)
 
 
@@ -70,7 +71,7 @@ def reserved(kind, name, owner, **spec):
 
 
 def annotated(body, **annotations):
-    """A Service that names its ranges: ip_range, port_range."""
+    """Returns a Service that names its ranges: ip_range, port_range."""
     names = {"ip_range": IP_RANGE_ANNOTATION, "port_range": PORT_RANGE_ANNOTATION}
     body["metadata"]["annotations"] = {names[key]: value for key, value in annotations.items()}
     return body
@@ -81,7 +82,8 @@ def address(obj):
 
 
 def condition(obj, kind):
-    """A condition of a range or ServiceCIDR: (status, reason); None if it has none of the kind."""
+    """Returns (status, reason) of a condition of a range or ServiceCIDR, or None if it does not
+    have it."""
     for each in obj.get("status", {}).get("conditions", []):
         if each["type"] == kind:
             return each["status"], each["reason"]
@@ -89,38 +91,33 @@ def condition(obj, kind):
 
 
 class Ranges(Audits):
-    """For a test of one server, which `self.server` is unless another is named."""
+    """For a test of one server, which is `self.server` unless another is named."""
+
+    KUBECTL = kubectls.CURRENT
 
     # --- kubectl ---------------------------------------------------------------------------------
-
-    @staticmethod
-    def newest():
-        found = kubectls.find()
-        return max(found, key=lambda each: each.minor).path if found else None
 
     def start(self, *args, server=None, **more):
         server = server or self.server
         env = environment(HOME=self.folder, KUBECONFIG=server.kubeconfig, TERM="dumb")
-        return subprocess.Popen([self.newest(), *args], env=env, encoding="utf-8",
+        return subprocess.Popen([self.KUBECTL.path, *args], env=env, encoding="utf-8",
                                 stdin=subprocess.PIPE, stdout=more.get("stdout", subprocess.PIPE),
                                 stderr=subprocess.PIPE)
 
     def run_kubectl(self, args, body, server):
-        if not self.newest():
-            self.skipTest("there is no kubectl")
         process = self.start(*args, server=server)
         self.addCleanup(process.kill)
         out, err = process.communicate(body and json.dumps(body), PATIENCE)
         return process.returncode, out, err
 
     def kubectl(self, *args, body=None, server=None):
-        """What it prints; it has to go well."""
+        """Returns the output of a kubectl that must succeed."""
         code, out, err = self.run_kubectl(args, body, server)
         self.assertEqual(code, 0, err)
         return out
 
     def kubectl_fails(self, *args, body=None, server=None):
-        """What it complains about."""
+        """Returns the error output of a kubectl that must fail."""
         code, out, err = self.run_kubectl(args, body, server)
         self.assertNotEqual(code, 0, out)
         return err.strip()
@@ -139,7 +136,7 @@ class Ranges(Audits):
     # --- Ranges ----------------------------------------------------------------------------------
 
     def change(self, path, name, server=None, **spec):
-        """The answer to a change of the spec of one."""
+        """Returns the answer to a change of the spec of an object."""
         return (server or self.server).call("PATCH", f"{path}/{name}", {"spec": spec}, MERGE)
 
     def changed(self, path, name, server=None, **spec):
@@ -157,7 +154,7 @@ class Ranges(Audits):
         return answer.json
 
     def status(self, path, name, server=None, **wanted):
-        """That of the spec as it is now, once these counts are as they should be."""
+        """Waits until the status is that of the current spec and has these counts. Returns it."""
         last = {}
 
         def fits():
@@ -176,7 +173,7 @@ class Ranges(Audits):
         wait_for(lambda: condition(self.get(path, name, server), kind) == wanted, 10)
 
     def counts_are_right(self, path, name, server=None):
-        """The status says of the range what Services have of it."""
+        """Checks that the status of the range counts what Services have of it."""
         obj = self.get(path, name, server)
         mine = 0
         for each in self.services(server).values():

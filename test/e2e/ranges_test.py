@@ -6,10 +6,10 @@
 import http.client
 import threading
 import time
-import unittest
 
+import kubectls
 from addresses import MERGE, SERVICES, in_threads, node_ports, service
-from harness import Case, Server, free_ports, wait_for
+from harness import Case, Server, free_ports, main, wait_for
 from ranges import (CIDRS, IP_RANGES, PORT_RANGES, PORTS, REPLICAS, RESERVATIONS, V4, Ranges,
                     address, annotated, inside, ip_range, port_range, reservation)
 
@@ -25,7 +25,8 @@ class RangeCase(Ranges, Case):
 class SizeTest(RangeCase):
 
     def blocked(self, name, text, *blockers, path=IP_RANGES):
-        """It is refused, naming these; the range and what can be had are as before."""
+        """Checks that a change is refused, naming these, and that the range and its values are as
+        before."""
         before = self.get(path, name)
         answer = self.change(path, name, range=text)
         self.assertEqual((answer.code, answer.json["reason"]), (422, "Invalid"), answer)
@@ -46,7 +47,7 @@ class SizeTest(RangeCase):
         grown = self.resized(V4, "10.0.0.0/16")
         self.assertEqual(grown["metadata"]["generation"], 2)
         self.assertEqual(self.get(CIDRS, "kubernetes")["spec"]["cidrs"], ["10.0.0.0/16"])
-        # The band follows, and what is taken stays.
+        # The band follows, and taken values stay.
         status = self.status(IP_RANGES, V4, used=2)
         self.assertEqual(status["bands"]["static"]["last"], "10.0.1.0")
         self.assertEqual(self.holder("10.0.0.244"), "a")
@@ -69,12 +70,12 @@ class SizeTest(RangeCase):
         self.audit()
 
     def test_network_and_broadcast_addresses(self):
-        """What is the last address of the smaller range cannot be held in it, nor the first."""
+        """The last address of the smaller range cannot be held in it, and neither can the first."""
         self.made(service("last", clusterIP="10.0.0.127"))
         self.blocked(V4, "10.0.0.0/25", "10.0.0.127 (Service default/last)")
         self.done("DELETE", f"{SERVICES}/last")
         self.resized(V4, "10.0.0.0/25")
-        self.kubectl_create(ip_range("extra", "10.8.0.0/24"))
+        self.made(ip_range("extra", "10.8.0.0/24"), IP_RANGES)
         self.made(service("first", clusterIP="10.8.0.128"))
         self.blocked("extra", "10.8.0.128/25", "10.8.0.128 (Service default/first)")
 
@@ -87,7 +88,7 @@ class SizeTest(RangeCase):
         self.assertIn("27 of its addresses would be outside of every range: ", message)
         self.assertEqual(message.count("(Service default/s"), 20)
         self.assertTrue(message.endswith(" and 7 more"), message)
-        self.made(service("after", clusterIP="10.0.0.200"))  # Nothing is closed.
+        self.made(service("after", clusterIP="10.0.0.200"))  # The range is not closed.
 
     def test_another_range_may_cover_what_this_one_gives_up(self):
         self.made(service("a", clusterIP="10.0.0.200"))
@@ -96,8 +97,12 @@ class SizeTest(RangeCase):
         self.resized(V4, "10.0.0.0/25")
         self.condition_is(IP_RANGES, "upper", "Overlapping", "False", "Alone")
         self.assertEqual(self.status(IP_RANGES, "upper", used=1)["total"], "126")
-        self.refused(403, '1 of its addresses would be outside of every range: 10.0.0.200 '
+        self.refused(409, '1 of its addresses would be outside of every range: 10.0.0.200 '
                      "(Service default/a)", "DELETE", f"{IP_RANGES}/upper")
+        refused = self.server.call("DELETE", f"{IP_RANGES}/upper").json
+        self.assertEqual((refused["reason"], refused["details"]["causes"]),
+                         ("Conflict", [{"reason": "InUse",
+                                        "message": "10.0.0.200 (Service default/a)"}]))
         self.resized(V4, "10.0.0.0/24")
         self.done("DELETE", f"{IP_RANGES}/upper")
         self.audit()
@@ -124,7 +129,7 @@ class SizeTest(RangeCase):
                          (str(254 - 17), "10.0.0.4"))
         self.changed(IP_RANGES, V4, excluded=None)
         self.made(service("a", clusterIP="10.0.0.200"))
-        # Who has one that is excluded later keeps it.
+        # A Service keeps an address that is excluded later.
         self.changed(IP_RANGES, V4, excluded=["10.0.0.200"])
         self.audit()
         self.done("DELETE", f"{SERVICES}/a")
@@ -133,30 +138,6 @@ class SizeTest(RangeCase):
 
 
 class LifeTest(RangeCase):
-
-    def test_drain_a_range_to_nothing_and_delete_it(self):
-        self.kubectl_create(ip_range("old", "10.44.0.0/28", priority=1))
-        self.kubectl_patch("ipr", V4, spec={"priority": 0})  # Else it comes before all others.
-        made = [self.made(service(f"s{i}")) for i in range(4)]
-        self.status(IP_RANGES, "old", used=4)
-        free = next(ip for ip in (f"10.44.0.{i}" for i in range(1, 15))
-                    if ip not in map(address, made))
-        self.kubectl_patch("ipr", "old", spec={"disabled": True})
-        self.assertTrue(inside(address(self.made(service("new"))), "10.0.0.0/24"))
-        self.refused(422, 'provided IP is in the range "old" (10.44.0.0/28), which is disabled',
-                     "POST", SERVICES, service("static", clusterIP=free))
-        self.condition_is(IP_RANGES, "old", "Draining", "True", "Draining")
-        self.assertIn("Draining", self.kubectl("get", "ipr", "old"))
-        complaint = self.kubectl_fails("delete", "ipr", "old")
-        self.assertIn("4 of its addresses would be outside of every range", complaint)
-        # They still work: a Service of it can be changed.
-        self.patched("s0", {"spec": {"sessionAffinity": "ClientIP"}})
-        for each in made:
-            self.done("DELETE", f"{SERVICES}/{each['metadata']['name']}")
-        self.condition_is(IP_RANGES, "old", "Draining", "True", "Drained")
-        self.kubectl("delete", "ipr", "old")
-        self.assertEqual(self.server.call("GET", f"{IP_RANGES}/old").code, 404)
-        self.audit()
 
     def test_reservations_that_nobody_can_redeem_are_told_of(self):
         self.made(ip_range("blue", "10.7.0.0/24", excluded=["10.7.0.8/30"]), IP_RANGES)
@@ -181,40 +162,15 @@ class LifeTest(RangeCase):
 
     def test_what_is_always_there_is_not_deleted(self):
         for path, name in ((IP_RANGES, V4), (PORT_RANGES, PORTS)):
-            self.refused(403, "this range is always there", "DELETE", f"{path}/{name}")
-            self.refused(403, "this range is always there", "DELETE", path)
-        # But it can be disabled: then nothing comes from it.
+            self.refused(422, "this range is always there", "DELETE", f"{path}/{name}")
+            self.refused(422, "this range is always there", "DELETE", path)
+        # But it can be disabled. Then no value comes from it.
         self.changed(IP_RANGES, V4, disabled=True)
         self.refused(500, "range is full", "POST", SERVICES, service("a"))
         self.changed(IP_RANGES, V4, disabled=False)
         self.made(service("a"))
         self.changed(PORT_RANGES, PORTS, disabled=True)
         self.refused(500, "range is full", "POST", SERVICES, service("b", "NodePort"))
-
-    def test_ports_80_and_443_beside_the_default_range(self):
-        self.kubectl_create(port_range("http", "80"))
-        self.kubectl_create(port_range("https", "443", disabled=True))
-        for port in (80, 30080):
-            self.made(service(f"s{port}", "NodePort", [{"port": 80, "nodePort": port}]))
-        self.refused(422, 'provided port is in the range "https" (443), which is disabled', "POST",
-                     SERVICES, service("tls", "NodePort", [{"port": 443, "nodePort": 443}]))
-        self.refused(422, "provided port is already allocated", "POST", SERVICES,
-                     service("other", "NodePort", [{"port": 80, "nodePort": 80}]))
-        self.refused(422, "The range of valid ports is ", "POST", SERVICES,
-                     service("other", "NodePort", [{"port": 80, "nodePort": 8080}]))
-        self.kubectl_patch("npr", "https", spec={"disabled": False})
-        tls = self.made(annotated(service("tls", "NodePort"), port_range="https"))
-        self.assertEqual(node_ports(tls), [443])
-        self.refused(422, 'the range "https" (443) is full', "POST", SERVICES,
-                     annotated(service("more", "NodePort"), port_range="https"))
-        # Others are drawn from the default range.
-        drawn = [node_ports(self.made(service(f"d{i}", "NodePort")))[0] for i in range(20)]
-        self.assertGreaterEqual(min(drawn), 30000)
-        self.status(PORT_RANGES, "http", used=1, free=0)
-        self.assertIn("80 (Service default/s80)", self.kubectl_fails("delete", "npr", "http"))
-        self.done("DELETE", f"{SERVICES}/s80")
-        self.kubectl("delete", "npr", "http")
-        self.audit()
 
     def test_exactly_one_is_primary(self):
         self.made(ip_range("six", "fd00:1::/64"), IP_RANGES)
@@ -225,7 +181,7 @@ class LifeTest(RangeCase):
         self.made(ip_range("seven", "fd00:2::/64", primary=True), IP_RANGES)
         self.assertNotIn("primary", self.get(IP_RANGES, V4)["spec"])
         self.assertEqual(self.made(service("a"))["spec"]["ipFamilies"], ["IPv6"])
-        self.refused(403, "it is the primary range; make another one primary first", "DELETE",
+        self.refused(409, "it is the primary range; make another one primary first", "DELETE",
                      f"{IP_RANGES}/seven")
         self.changed(IP_RANGES, "six", primary=True)
         self.assertEqual([each["metadata"]["name"]
@@ -245,13 +201,65 @@ class LifeTest(RangeCase):
         self.changed(IP_RANGES, "six", disabled=False)
         self.made(dual)
 
+
+class KubectlTest(RangeCase):
+
+    def test_drain_a_range_to_nothing_and_delete_it(self):
+        self.kubectl_create(ip_range("old", "10.44.0.0/28", priority=1))
+        self.kubectl_patch("ipr", V4, spec={"priority": 0})  # Otherwise it comes before all others.
+        made = [self.made(service(f"s{i}")) for i in range(4)]
+        self.status(IP_RANGES, "old", used=4)
+        free = next(ip for ip in (f"10.44.0.{i}" for i in range(1, 15))
+                    if ip not in map(address, made))
+        self.kubectl_patch("ipr", "old", spec={"disabled": True})
+        self.assertTrue(inside(address(self.made(service("new"))), "10.0.0.0/24"))
+        self.refused(422, 'provided IP is in the range "old" (10.44.0.0/28), which is disabled',
+                     "POST", SERVICES, service("static", clusterIP=free))
+        self.condition_is(IP_RANGES, "old", "Draining", "True", "Draining")
+        self.assertIn("Draining", self.kubectl("get", "ipr", "old"))
+        complaint = self.kubectl_fails("delete", "ipr", "old")
+        self.assertIn("4 of its addresses would be outside of every range", complaint)
+        # They still work: a Service of the range can be changed.
+        self.patched("s0", {"spec": {"sessionAffinity": "ClientIP"}})
+        for each in made:
+            self.done("DELETE", f"{SERVICES}/{each['metadata']['name']}")
+        self.condition_is(IP_RANGES, "old", "Draining", "True", "Drained")
+        self.kubectl("delete", "ipr", "old")
+        self.assertEqual(self.server.call("GET", f"{IP_RANGES}/old").code, 404)
+        self.audit()
+
+    def test_ports_80_and_443_beside_the_default_range(self):
+        self.kubectl_create(port_range("http", "80"))
+        self.kubectl_create(port_range("https", "443", disabled=True))
+        for port in (80, 30080):
+            self.made(service(f"s{port}", "NodePort", [{"port": 80, "nodePort": port}]))
+        self.refused(422, 'provided port is in the range "https" (443), which is disabled', "POST",
+                     SERVICES, service("tls", "NodePort", [{"port": 443, "nodePort": 443}]))
+        self.refused(422, "provided port is already allocated", "POST", SERVICES,
+                     service("other", "NodePort", [{"port": 80, "nodePort": 80}]))
+        self.refused(422, "The range of valid ports is ", "POST", SERVICES,
+                     service("other", "NodePort", [{"port": 80, "nodePort": 8080}]))
+        self.kubectl_patch("npr", "https", spec={"disabled": False})
+        tls = self.made(annotated(service("tls", "NodePort"), port_range="https"))
+        self.assertEqual(node_ports(tls), [443])
+        self.refused(422, 'the range "https" (443) is full', "POST", SERVICES,
+                     annotated(service("more", "NodePort"), port_range="https"))
+        # Other Services get ports from the default range.
+        drawn = [node_ports(self.made(service(f"d{i}", "NodePort")))[0] for i in range(20)]
+        self.assertGreaterEqual(min(drawn), 30000)
+        self.status(PORT_RANGES, "http", used=1, free=0)
+        self.assertIn("80 (Service default/s80)", self.kubectl_fails("delete", "npr", "http"))
+        self.done("DELETE", f"{SERVICES}/s80")
+        self.kubectl("delete", "npr", "http")
+        self.audit()
+
     def test_one_with_a_finalizer(self):
-        """It is deleted by the same rules, and given nothing from while it waits."""
+        """It is deleted by the same rules, and gives out nothing while it waits."""
         body = ip_range("old", "10.44.0.0/28")
         body["metadata"]["finalizers"] = ["example.com/wait"]
         self.made(body, IP_RANGES)
         self.made(annotated(service("a"), ip_range="old"))
-        self.refused(403, "1 of its addresses would be outside of every range", "DELETE",
+        self.refused(409, "1 of its addresses would be outside of every range", "DELETE",
                      f"{IP_RANGES}/old")
         self.done("DELETE", f"{SERVICES}/a")
         self.done("DELETE", f"{IP_RANGES}/old")
@@ -282,7 +290,8 @@ class LifeTest(RangeCase):
                         r"NAME +RANGE +TOTAL +USED +FREE +READY +AGE\n",
                         rf"nodeportrange\S+/{PORTS} +30000-32767 +2768 +0 +2768 +True ",
                         r"servicecidr\S+/kubernetes +10\.0\.0\.0/24 ",
-                        r"NAME +VERSION +GATES +AGE\n", r"replica\S+ +\d+\.\d+\.\d+ +all on "):
+                        r"NAME +VERSION +GATES +SKEW +AGE\n",
+                        r"replica\S+ +\d+\.\d+\.\d+ +all on +<none> "):
             self.assertRegex(text, pattern)
         for field in ("iprange.spec", "nodeportrange.spec", "iprange.status", "replica.spec",
                       "nodeport.spec"):
@@ -290,12 +299,18 @@ class LifeTest(RangeCase):
         text = self.kubectl("explain", "iprange.spec")
         for field in ("range", "primary", "priority", "staticBand", "strict", "disabled",
                       "excluded", "coolDownSeconds"):
-            self.assertRegex(text, rf"\n  {field}\t<")
+            self.assertRegex(text, rf"\n +{field}\t<")
         self.assertIn("10.0.0.0/24", self.kubectl("describe", "ipr", V4))
 
 
+globals().update(kubectls.with_old(KubectlTest))
+
+
+HOW = "changed through the API; to make the flags count, use berth reset-ranges"
+
+
 class FlagsTest(Ranges, Case):
-    """Flags are for the first start."""
+    """Flags apply only to the first start."""
 
     def events(self, server):
         return [(each["reason"], each["involvedObject"]["name"], each["message"])
@@ -315,10 +330,10 @@ class FlagsTest(Ranges, Case):
         self.assertEqual(sorted(self.events(second)), [
             ("KubernetesDefaultServiceCIDRInconsistent", "kubernetes",
              "--service-cluster-ip-range asks for 10.9.0.0/16, but 10.0.0.0/24 is in force: ranges "
-             "are changed through the API"),
+             f"are {HOW}"),
             ("NodePortRangeInconsistent", PORTS,
              "--service-node-port-range asks for 31000-31999, but 30000-30999 is in force: ranges "
-             "are changed through the API")])
+             f"are {HOW}")])
         made = self.made(service("a", "NodePort"), server=second)
         self.assertTrue(inside(address(made), "10.0.0.0/24"))
         self.assertLess(node_ports(made)[0], 31000)
@@ -342,7 +357,7 @@ class BootstrapTest(Ranges, Case):
     """A change of ranges while a server starts."""
 
     def test_the_first_start(self):
-        """Before it is ready it says so, or does as it is told; it never does half of it."""
+        """Before it is ready it refuses, or does what it is asked. It never does half of it."""
         port, = free_ports(1)
         made, answers = [], []
 
@@ -350,7 +365,7 @@ class BootstrapTest(Ranges, Case):
             if number == 0:
                 made.append(Case.server(self, "--service-cluster-ip-range=10.0.0.0/24", port=port))
                 return
-            early = Server.__new__(Server)  # To talk to it before it is there.
+            early = Server.__new__(Server)  # To call it before it has started.
             early.port = port
             end = time.monotonic() + 10
             while time.monotonic() < end and not (answers and answers[-1].code == 200):
@@ -412,12 +427,12 @@ class ReplicasTest(Ranges, Case):
         wanted = f"10.{1 - winner}.0.0/24"
         log = made[1 - winner].output()
         says = "than the flag says, and the store's is in force flag=--service-cluster-ip-range"
-        self.assertIn(f"{says} asked={wanted} in_force={spec}\n", log)
+        self.assertIn(f'{says} asked={wanted} in_force={spec} help="ranges are {HOW}"\n', log)
         self.assertNotIn(says, made[winner].output())
         events = made[winner].call("GET", "/api/v1/namespaces/default/events").json["items"]
         self.assertEqual([each["message"] for each in events], [
             f"--service-cluster-ip-range asks for {wanted}, but {spec} is in force: ranges are "
-            "changed through the API"])
+            f"{HOW}"])
         for number, each in made.items():
             self.assertTrue(inside(address(self.made(service(f"s{number}"), server=each)), spec))
             self.audit(each)
@@ -452,7 +467,7 @@ class ReplicasTest(Ranges, Case):
         self.assertIn("IPv6DualStack=false", self.kubectl("get", "replicas"))
         complaint = self.kubectl_fails("create", "-f", "-", body=ip_range("six", "fd00:6::/64"))
         self.assertIn(f'replica "{unable}" runs with IPv6DualStack=false', complaint)
-        self.made(ip_range("four", "10.44.0.0/24"), IP_RANGES)  # No second family.
+        self.made(ip_range("four", "10.44.0.0/24"), IP_RANGES)  # Not a second family.
         self.assertEqual(other.terminate(), 0)
         self.kubectl_create(ip_range("six", "fd00:6::/64"))
         self.assertEqual(self.made(service("dual", ipFamilyPolicy="RequireDualStack"))
@@ -460,4 +475,4 @@ class ReplicasTest(Ranges, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,8 +1,7 @@
 """The requests of kubectl 1.32 without kubectl: headers, protobuf bodies, both protocols.
 
-Http1 keeps one connection open, as kubectl does where it is not offered HTTP/2; Http2 is curl,
-since Python has no HTTP/2. Both answer with code, headers and body, and follow a watch event by
-event.
+Http1 keeps one connection open, as kubectl does if the server does not offer HTTP/2. Http2 is curl,
+because Python has no HTTP/2. Both return code, headers and body, and follow a watch event by event.
 """
 
 import gzip
@@ -13,6 +12,7 @@ import tempfile
 import unittest
 
 import protobuf
+import tools
 from harness import SharedServerCase
 
 JSON = "application/json"
@@ -39,7 +39,7 @@ def kubectl_headers(command, accept, **more):
 
 
 class Reply:
-    """An answer; `headers` has lower-case names and a list of values each."""
+    """An answer. `headers` has lower-case names and a list of values each."""
 
     def __init__(self, code, headers, body):
         self.code = code
@@ -57,7 +57,7 @@ class Reply:
 
     @property
     def json(self):
-        """As a document, whichever way it was sent."""
+        """Returns the body as a document, in whatever format it was sent."""
         if self.media == PROTOBUF:
             return protobuf.document(self.body)
         return json.loads(self.body)
@@ -67,7 +67,7 @@ class Reply:
 
 
 class Http1:
-    """HTTP/1.1 on one connection; a watch has its own."""
+    """HTTP/1.1 on one connection. A watch has its own."""
 
     def __init__(self, server):
         self.server = server
@@ -88,7 +88,7 @@ class Http1:
 
 
 def next_event(stream, accept):
-    """The next event of a watch, or None at its end."""
+    """Returns the next event of a watch, or None at its end."""
     if accept.startswith(PROTOBUF):
         event = protobuf.frame(stream)
         return dict(zip(("type", "object"), event)) if event else None
@@ -113,13 +113,13 @@ class Http1Watch:
 
 
 class Http2:
-    """HTTP/2 by curl, which is told to accept nothing less."""
+    """HTTP/2 by curl, which must not fall back to another version."""
 
     def __init__(self, server):
         self.server = server
 
     def command(self, method, path, headers, more):
-        words = ["curl", "--silent", "--show-error", "--no-buffer", "--http2", "--cacert",
+        words = [tools.CURL, "--silent", "--show-error", "--no-buffer", "--http2", "--cacert",
                  self.server.ca_file, "--request", method]
         for name, value in headers.items():
             words += ["--header", f"{name}: {value}"]
@@ -127,7 +127,7 @@ class Http2:
                 self.server.url + path]
 
     def send(self, method, path, headers, body=None, chunked=False):
-        # HTTP/2 has no other way than in pieces; `chunked` only leaves the length away.
+        # HTTP/2 always sends pieces. `chunked` only leaves out the length.
         more = []
         if body is not None:
             headers = {"Content-Type": "", "Expect": "", **headers}
@@ -166,7 +166,7 @@ class Http2Watch:
         self.process.communicate()
 
 
-# Protobuf, as gogo's writer does it: fields that are not pointers are there even when empty.
+# Protobuf as gogo writes it: fields that are not pointers are written even if they are empty.
 
 def varint(number):
     out = bytearray()
@@ -178,7 +178,7 @@ def varint(number):
 
 
 def field(number, value):
-    """One field: an integer, a string, or a message given as bytes."""
+    """Encodes one field: an integer, a string, or a message given as bytes."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     data = value.encode() if isinstance(value, str) else value
@@ -186,7 +186,7 @@ def field(number, value):
 
 
 def message(*values):
-    """The fields 1, 2, ... with these values; None leaves one out, a list repeats it."""
+    """Encodes the fields 1, 2, ... with these values. None omits one, and a list repeats it."""
     out = b""
     for number, value in enumerate(values, 1):
         for each in value if isinstance(value, list) else [value]:
@@ -207,12 +207,13 @@ def envelope(api_version, kind, raw):
 
 
 def namespace_body(name):
-    """`kubectl create namespace NAME`."""
+    """Returns the body of `kubectl create namespace NAME`."""
     return envelope("v1", "Namespace", message(metadata(name), b"", message("")))
 
 
 def service_body(name, port, target, service_type="ClusterIP", cluster_ip=""):
-    """`kubectl create service TYPE NAME --tcp=PORT:TARGET`; a target may have a name."""
+    """Returns the body of `kubectl create service TYPE NAME --tcp=PORT:TARGET`. A target may be a
+    name."""
     named = isinstance(target, str)
     to = message(int(named), 0 if named else target, target if named else "")
     ports = message(f"{port}-{target}", "TCP", port, to, 0)
@@ -223,11 +224,11 @@ def service_body(name, port, target, service_type="ClusterIP", cluster_ip=""):
 
 
 def delete_options_body(policy):
-    """DeleteOptions as typed Go clients send them."""
+    """Returns DeleteOptions as typed Go clients send them."""
     return envelope("v1", "DeleteOptions", message(None, None, None, policy))
 
 
-# Tests that send such requests.
+# Base class of the tests that send such requests.
 
 def service(name, labels=None, **spec):
     return {"apiVersion": "v1", "kind": "Service",
@@ -237,9 +238,9 @@ def service(name, labels=None, **spec):
 
 
 class KubectlCase(SharedServerCase):
-    """`kubectl COMMAND`: send() is one of its requests, watch() one that goes on."""
+    """`kubectl COMMAND`: send() makes one of its requests, and watch() one that continues."""
 
-    CLIENT = None  # Http1 or Http2: over_both gives it one.
+    CLIENT = None  # Http1 or Http2, set by over_both.
 
     def setUp(self):
         super().setUp()
@@ -266,7 +267,7 @@ class KubectlCase(SharedServerCase):
                           service(name, **more), 201).json for name in names]
 
     def status(self, reply, reason, message=None, media=JSON):
-        """The Status that kubectl prints."""
+        """Returns the Status that kubectl prints."""
         self.assertEqual(reply.media, media)
         status = reply.json
         self.assertEqual((status["kind"], status["code"], status["reason"]),
@@ -281,7 +282,7 @@ class KubectlCase(SharedServerCase):
 
 
 def over_both(*cases):
-    """Each of the tests once over each protocol."""
+    """Runs each of the tests once over each protocol."""
     suite = unittest.TestSuite()
     for client in (Http1, Http2):
         for case in cases:

@@ -1,15 +1,13 @@
-"""Addresses and ports that are reserved, held, given back and cooled down, on both engines.
+"""Addresses and ports that are reserved, held, released and cooled down, on both engines.
 
     BERTH_BIN=build/release/berth python3 test/e2e/reservations_test.py
 """
 
 import ipaddress
 import random
-import time
-import unittest
 
 from addresses import ADDRESSES, SERVICES, Audits, in_threads, node_ports, service
-from harness import Case, wait_for
+from harness import Case, main, wait_for
 
 GROUP = "/apis/allocation.berth.io/v1alpha1"
 FOR_WEB = {"reservedFor": {"namespace": "default", "name": "web"}}
@@ -21,7 +19,7 @@ def decimal(ip):
 
 
 class Reservations(Audits):
-    """With `self.server`, whose ranges are 10.7.0.0/28 and 30000 to 30015."""
+    """Uses `self.server`, whose ranges are 10.7.0.0/28 and 30000 to 30015."""
 
     FLAGS = ("--service-cluster-ip-range=10.7.0.0/28", "--service-node-port-range=30000-30015")
 
@@ -86,16 +84,17 @@ class Reservations(Audits):
         redeemed, expired = decimal("10.7.0.3"), decimal("10.7.0.4")
         self.reserve("ipaddresses", redeemed, holdSeconds=3, **FOR_WEB)
         self.reserve("nodeports", "30003", holdSeconds=3, **FOR_WEB)
-        self.reserve("ipaddresses", expired, holdSeconds=3,
-                     reservedFor={"namespace": "default", "name": "nobody"})
-        self.assertEqual(self.state("ipaddresses", redeemed), "Pending")
         web = self.made(service("web", "NodePort"))
         self.assertEqual((web["spec"]["clusterIP"], node_ports(web)), ("10.7.0.3", [30003]))
+        for name, seconds in ((expired, 3), (decimal("10.7.0.5"), 600)):
+            self.reserve("ipaddresses", name, holdSeconds=seconds,
+                         reservedFor={"namespace": "default", "name": "nobody"})
+        self.assertEqual(self.state("ipaddresses", decimal("10.7.0.5")), "Pending")
         self.assertIn("reserved for the Service default/nobody",
-                      self.refusal(service("late", clusterIP="10.7.0.4")))
+                      self.refusal(service("late", clusterIP="10.7.0.5")))
+        # If the redeemed hold could still end, it would end before this one.
         wait_for(lambda: self.state("ipaddresses", expired) is None)
         self.made(service("late", clusterIP="10.7.0.4"))
-        time.sleep(1.5)  # Were the one that is redeemed still to end, it would have by now.
         self.audit()
         self.assertEqual(self.state("nodeports", "30003"), "Allocated")
         self.gone("web")
@@ -103,24 +102,27 @@ class Reservations(Audits):
         self.audit()
 
     def test_what_cools_down_is_not_drawn_until_it_is_over(self):
-        self.cool_down(3)
+        self.cool_down(600)
         self.made(service("a", "NodePort", [{"port": 80, "nodePort": 30005}],
                           clusterIP="10.7.0.5"))
         self.gone("a")
-        five = decimal("10.7.0.5")
+        five, six = decimal("10.7.0.5"), decimal("10.7.0.6")
         self.assertEqual((self.state("ipaddresses", five), self.state("nodeports", "30005")),
                          ("Free", "Free"))
-        drawn = [self.made(service(f"s{i}")) for i in range(11)]
+        drawn = [self.made(service(f"s{i}")) for i in range(10)]
         self.assertNotIn("10.7.0.5", [each["spec"]["clusterIP"] for each in drawn])
-        wait_for(lambda: self.state("ipaddresses", five) is None)
+        for i in range(10):
+            self.gone(f"s{i}")
         self.audit()
 
+        self.cool_down(2)
         self.made(service("b", clusterIP="10.7.0.5"))
         self.gone("b")
-        self.assertEqual(self.state("ipaddresses", five), "Free")
-        self.made(service("c", clusterIP="10.7.0.5"))  # Who asks for it may have it,
-        time.sleep(4)
-        self.audit()  # and it stays.
+        self.made(service("c", clusterIP="10.7.0.5"))  # A Service may ask for it,
+        self.made(service("d", clusterIP="10.7.0.6"))
+        self.gone("d")
+        wait_for(lambda: self.state("ipaddresses", six) is None)  # This began later.
+        self.audit()  # and it keeps it.
         self.assertEqual(self.state("ipaddresses", five), "Allocated")
         self.cool_down(0)
         self.gone("c")
@@ -213,7 +215,7 @@ class EtcdTest(Reservations, Case):
                     ports = [{"port": 80, **({"nodePort": port} if port else {})}]
                     body = service(name, "NodePort", ports, clusterIP=ip)
                     answer = server.call("POST", SERVICES, body)
-                    # So much cools down that there may be nothing left to draw.
+                    # So many values may be cooling that there is nothing left to pick.
                     full = answer.code == 500 and "range is full" in answer.json["message"]
                     codes.add(("create", "full" if full else answer.code))
                 else:
@@ -236,4 +238,4 @@ class EtcdTest(Reservations, Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,4 +1,4 @@
-"""Who may do what with `berth serve`: client certificates, tokens, nobody in particular.
+"""Access control of `berth serve`: client certificates, tokens, and anonymous clients.
 
     BERTH_BIN=build/release/berth python3 test/e2e/serve_access_test.py
 """
@@ -7,15 +7,15 @@ import http.client
 import os
 import ssl
 import subprocess
-import unittest
 
-from harness import Answer, Case, SharedServerCase
+import tools
+from harness import Answer, Case, SharedServerCase, main
 
 SERVICES = "/api/v1/namespaces/default/services"
 
 
 class Authority:
-    """An authority of somebody's own, by openssl."""
+    """A certificate authority of a user, made with openssl."""
 
     def __init__(self, folder, name):
         self.folder, self.name = folder, name
@@ -30,10 +30,10 @@ class Authority:
 
     @staticmethod
     def openssl(*args):
-        subprocess.run(["openssl", *args], check=True, capture_output=True)
+        subprocess.run([tools.OPENSSL, *args], check=True, capture_output=True)
 
     def sign(self, name, subject, extension):
-        """A certificate and its key, as files."""
+        """Returns a certificate and its key, as files."""
         key, request, cert = (self.path(f"{name}.{end}") for end in ("key", "csr", "crt"))
         self.openssl("req", "-new", *self.NEW_KEY, "-subj", subject, "-keyout", key, "-out",
                      request)
@@ -48,7 +48,7 @@ class Authority:
 
 
 def call(server, path, pair=None, ca=None, token=None):
-    """A GET with a client certificate; the server is verified if `ca` is given."""
+    """Sends a GET with a client certificate. The server is verified if `ca` is given."""
     context = ssl.create_default_context(cafile=ca)
     if not ca:
         context.check_hostname = False
@@ -132,12 +132,12 @@ class CertificateTest(Case):
         stranger = Authority(self.folder, "stranger")
         impostor = stranger.client("eve", "/O=system:masters/CN=kubernetes-admin")
         self.assertEqual(self.tried(server, impostor), 401)
-        # A name alone is not enough: not every certificate of the authority is a client's.
+        # A name alone is not enough: not every certificate of the authority is for clients.
         self.assertEqual(self.tried(server, (f"{pki}/serving.crt", f"{pki}/serving.key")), 401)
 
     @staticmethod
     def tried(server, pair):
-        """The code, where being shown the door during the handshake counts as 401."""
+        """Returns the code. A refusal during the handshake counts as 401."""
         try:
             return call(server, SERVICES, pair).code
         except (ssl.SSLError, OSError, http.client.HTTPException):
@@ -154,7 +154,7 @@ class CertificateTest(Case):
         refused = call(server, SERVICES, carol, ca=ours.cert)
         self.assertEqual(refused.code, 403)
         self.assertIn('User "carol" cannot list resource "services"', refused.json["message"])
-        # What the server gave out itself goes on working, and so do tokens beside a certificate.
+        # The server's own credentials still work, and so do tokens together with a certificate.
         pki = os.path.join(server.data_dir, "pki")
         self.assertEqual(call(server, SERVICES, (f"{pki}/admin.crt", f"{pki}/admin.key"),
                               ca=ours.cert).code, 200)
@@ -164,4 +164,4 @@ class CertificateTest(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

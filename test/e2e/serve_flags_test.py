@@ -1,4 +1,4 @@
-"""The flags of `berth serve`, its configuration file, and what it says when they are wrong.
+"""The flags of `berth serve`, its configuration file, and the messages if they are wrong.
 
     BERTH_BIN=build/release/berth python3 test/e2e/serve_flags_test.py
 """
@@ -8,14 +8,15 @@ import re
 import subprocess
 import unittest
 
-from harness import BERTH, Case, environment, free_ports
+import tools
+from harness import BERTH, Case, environment, free_ports, main
 
 NUMBER = 'invalid argument "{0}" for "--{1}" flag: strconv.ParseInt: parsing "{0}": invalid syntax'
 
 
 class FlagsCase(Case):
     def said(self, *args):
-        """What is said of these flags in the end."""
+        """Returns the error message for these flags."""
         done = subprocess.run([BERTH, "serve", "--data-dir", self.path("data"), *args],
                               stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
                               env=environment(), timeout=60)
@@ -25,7 +26,7 @@ class FlagsCase(Case):
         return last[len("berth serve: "):]
 
     def bad(self, *args):
-        """The same for what is found out before anything is made."""
+        """Does the same for an error that is detected before anything is created."""
         message = self.said(*args)
         self.assertFalse(os.path.exists(self.path("data")))
         return message
@@ -96,12 +97,12 @@ class FlagsTest(FlagsCase):
     def test_an_unknown_gate_lists_those_there_are(self):
         self.assertRegex(self.bad("--feature-gates", "Nope=true"),
                          '^invalid argument "Nope=true" for "--feature-gates" flag: unrecognized '
-                         r"feature gate: Nope; there are \w+(, \w+)*$")
+                         r"feature gate: Nope; the known gates are \w+(, \w+)*$")
 
     def test_flags_that_there_are_not(self):
         self.assertEqual(self.bad("--secure-prot", "1"),
-                         '"--secure-prot": no such flag; see berth serve --help')
-        self.assertEqual(self.bad("now"), '"now": is not expected; see berth serve --help')
+                         'unknown flag "--secure-prot"; see berth serve --help')
+        self.assertEqual(self.bad("now"), 'unexpected argument "now"; see berth serve --help')
         self.assertEqual(self.bad("--secure-port"),
                          "--secure-port needs a value; see berth serve --help")
 
@@ -114,13 +115,13 @@ class FlagsTest(FlagsCase):
             self.assertEqual(self.said(f"--{flag}", missing, *port),
                              f"--{flag}: cannot read {missing}: {nothing}")
         self.assertEqual(self.said("--client-ca-file", junk, *port),
-                         f"--client-ca-file: {junk} does not hold certificates in PEM form")
+                         f"--client-ca-file: {junk} does not contain certificates in PEM format")
         self.assertEqual(self.said("--token-auth-file", junk, *port),
                          f"token file '{junk}' must have at least 3 columns (token, user name, "
                          "user uid), found 1 in line 1")
         self.assertEqual(
             self.said("--tls-cert-file", junk, "--tls-private-key-file", junk, *port),
-            f"--tls-cert-file: {junk} does not hold certificates in PEM form")
+            f"--tls-cert-file: {junk} does not contain certificates in PEM format")
         self.assertEqual(self.said("--config", missing),
                          f"--config: cannot read {missing}: {nothing}")
 
@@ -129,7 +130,7 @@ class FlagsTest(FlagsCase):
         done = subprocess.run([BERTH, "serve", "--data-dir", junk], capture_output=True,
                               encoding="utf-8", env=environment(), timeout=60)
         self.assertEqual((done.returncode, done.stderr),
-                         (2, f"berth serve: --data-dir: cannot make {junk}: Not a directory\n"))
+                         (2, f"berth serve: --data-dir: cannot create {junk}: Not a directory\n"))
 
     def test_without_a_data_directory_it_is_the_users(self):
         home = self.path("home")
@@ -159,7 +160,7 @@ class FlagsTest(FlagsCase):
     def test_other_addresses(self):
         server = self.server("--bind-address", "0.0.0.0", "--service-cluster-ip-range",
                              "fd00:10:96::/112,10.7.0.0/16")
-        names = subprocess.run(["openssl", "x509", "-noout", "-ext", "subjectAltName", "-in",
+        names = subprocess.run([tools.OPENSSL, "x509", "-noout", "-ext", "subjectAltName", "-in",
                                 f"{server.data_dir}/pki/serving.crt"], check=True,
                                capture_output=True, encoding="utf-8").stdout
         self.assertIn("IP Address:FD00:10:96:0:0:0:0:1", names)
@@ -181,7 +182,7 @@ class ConfigFileTest(FlagsCase):
         config = self.config(f"secure-port: {port}\ntoken-auth-file: {tokens}\n"
                              "service-cluster-ip-range: [10.7.0.0/16, 'fd00::/112']\n"
                              "feature-gates: {IPv6DualStack: true}\naudit-log-path: none\n")
-        # The harness names the port and the tokens as flags, which count more.
+        # The harness sets the port and the tokens as flags, which take precedence.
         server = self.server(*config)
         self.assertNotEqual(server.port, port)
         self.assertEqual(server.call("GET", "/api").code, 200)
@@ -200,22 +201,22 @@ class ConfigFileTest(FlagsCase):
     def test_what_is_wrong_in_it(self):
         path = self.path("berth.yaml")
         for text, message in (
-                ("secure-prot: 1\n", "there is no setting secure-prot; they are those of berth "
-                                     "serve --help"),
-                ("config: other.yaml\n", "there is no setting config; they are those of berth "
-                                         "serve --help"),
+                ("secure-prot: 1\n", "unknown setting secure-prot; berth serve --help lists the "
+                                     "settings"),
+                ("config: other.yaml\n", "unknown setting config; berth serve --help lists the "
+                                         "settings"),
                 ("secure-port: https\n", NUMBER.format("https", "secure-port")),
-                ("secure-port: [[1]]\n", "secure-port must be a text, a whole number, a list or a "
-                                         "map of them"),
+                ("secure-port: [[1]]\n", "secure-port must be a string, a whole number, or a list "
+                                         "or map of them"),
                 ("secure-port: 1\nbind-address: '::'\nsecure-port: 2\n",
-                 "line 3: secure-port is given a second time"),
+                 "line 3: secure-port is set twice"),
                 ("secure-port: [\n", "yaml: line 1: did not find expected node content")):
             with self.subTest(text=text):
                 self.assertEqual(self.bad(*self.config(text)), f"--config: {path}: {message}")
         self.assertEqual(self.bad(*self.config("just text\n")),
-                         f"--config: {path} must hold one setting per line, named as its flag "
+                         f"--config: {path} must contain one setting per line, named like its flag "
                          "(secure-port: 6443)")
-        # What only makes no sense together is said as it is of flags.
+        # Errors that are detected after parsing have the same message as for flags.
         self.assertEqual(self.bad(*self.config("secure-port: 70000\n")),
                          "--secure-port 70000 must be between 0 and 65535, inclusive")
 
@@ -226,7 +227,8 @@ class HelpTest(unittest.TestCase):
                               env=environment(), timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
-        # Every flag says something, and none is left out that an operator of kube-apiserver knows.
+        # Every flag has a description, and all flags that an operator of kube-apiserver knows are
+        # there.
         flags = set(re.findall(r"^  --([\w-]+) .*(?:\S|\n {24}\S)", done.stdout, re.M))
         self.assertLessEqual(
             {"data-dir", "config", "bind-address", "secure-port", "tls-cert-file",
@@ -234,10 +236,10 @@ class HelpTest(unittest.TestCase):
              "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile",
              "service-cluster-ip-range", "service-node-port-range", "feature-gates",
              "audit-log-path", "audit-log-maxsize", "audit-log-maxbackup",
-             "max-requests-inflight", "max-mutating-requests-inflight"}, flags)
+             "auditor-interval", "max-requests-inflight", "max-mutating-requests-inflight"}, flags)
         for word in ("Examples:\n  berth serve\n", "SIGTERM", "SIGHUP", "Exit status"):
             self.assertIn(word, done.stdout)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,4 +1,4 @@
-"""`berth serve` as an operator runs it: first start, restart, crash, end, reload, audit log.
+"""`berth serve` as an operator runs it: first start, restart, crash, shutdown, reload, audit log.
 
     BERTH_BIN=build/release/berth python3 test/e2e/serve_test.py
 """
@@ -13,12 +13,10 @@ import signal
 import ssl
 import stat
 import subprocess
-import sys
 import threading
-import time
-import unittest
 
-from harness import BERTH, Answer, Case, environment, free_ports, wait_for
+import tools
+from harness import BERTH, Answer, Case, environment, free_ports, main, wait_for
 
 SERVICES = "/api/v1/namespaces/default/services"
 
@@ -28,12 +26,12 @@ def service(name, port=80):
 
 
 def openssl(*args):
-    done = subprocess.run(["openssl", *args], check=True, capture_output=True, encoding="utf-8")
+    done = subprocess.run([tools.OPENSSL, *args], check=True, capture_output=True, encoding="utf-8")
     return done.stdout
 
 
 def refused(server):
-    """Whether the server takes no new connections any more."""
+    """Returns whether the server accepts no new connections any more."""
     try:
         server.call("GET", "/livez")
         return False
@@ -42,7 +40,7 @@ def refused(server):
 
 
 class HalfRequest:
-    """A create of which the body is held back until finish()."""
+    """A create whose body is held back until finish()."""
 
     def __init__(self, server, name):
         self.body = json.dumps(service(name)).encode()
@@ -83,7 +81,7 @@ class StartTest(Case):
         self.assertEqual(self.as_admin(server, "/api/v1/namespaces/kube-system").code, 200)
 
     def as_admin(self, server, path):
-        """A request as the kubeconfig says, with everything verified."""
+        """Sends a request as the kubeconfig says, with everything verified."""
         with open(server.kubeconfig, encoding="utf-8") as file:
             config = file.read()
         self.assertIn(f"server: {server.url}\n", config)
@@ -104,7 +102,7 @@ class StartTest(Case):
     def test_first_namespaces(self):
         items = self.server().call("GET", "/api/v1/namespaces").json["items"]
         self.assertEqual([item["metadata"]["name"] for item in items],
-                         ["default", "kube-public", "kube-system"])
+                         ["default", "kube-node-lease", "kube-public", "kube-system"])
 
     def test_second_start_keeps_the_credentials(self):
         def state(server):
@@ -119,13 +117,7 @@ class StartTest(Case):
         self.assertEqual(server.terminate(), 0)
         again = self.server(port=server.port)
         self.assertEqual(state(again), before)
-        self.assertEqual(again.output().count("making an authority"), 1)
-
-    def test_ready_soon(self):
-        # The promise is 200 ms on a machine that does nothing else; this one may be busy.
-        took = min(self.server(data=f"data{i}").ready_after for i in range(3))
-        print(f"\nready {took * 1000:.0f} ms after the start, on an empty store", file=sys.stderr)
-        self.assertLess(took, 5)
+        self.assertEqual(again.output().count("creating a certificate authority"), 1)
 
     def test_any_free_port(self):
         process = subprocess.Popen([BERTH, "serve", "--data-dir", self.path("data"),
@@ -148,7 +140,7 @@ class StartTest(Case):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stderr.splitlines()[-1],
                          f"berth serve: cannot listen on 127.0.0.1:{first.port}: Address already "
-                         "in use; --bind-address and --secure-port choose another")
+                         "in use; choose another with --bind-address or --secure-port")
 
     def test_data_directory_in_use(self):
         first = self.server()
@@ -182,7 +174,7 @@ class RestartTest(Case):
         again = self.server()
         self.assertEqual({name: again.call("GET", f"{SERVICES}/{name}").body for name in objects},
                          objects)
-        # A client that was listing or watching goes on where it was.
+        # A client that was listing or watching continues where it was.
         revision = before.json["metadata"]["resourceVersion"]
         past = again.call(
             "GET", f"{SERVICES}?resourceVersion={revision}&resourceVersionMatch=Exact")
@@ -247,7 +239,7 @@ class EndTest(Case):
         connection.close()
         self.assertTrue(received.endswith(b"\r\n0\r\n\r\n"), received[-100:])
         self.assertEqual(server.process.wait(60), 0)
-        self.assertIn("ending: watches are closed, requests under way are finished",
+        self.assertIn("shutting down: closing watches and finishing requests",
                       server.output())
 
     def test_writes_under_way_finish(self):
@@ -268,9 +260,7 @@ class EndTest(Case):
             self.addCleanup(connection.close)
             connection.request("GET", "/readyz")
             connection.getresponse().read()
-        began = time.monotonic()
-        self.assertEqual(server.terminate(), 0)
-        self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(server.terminate(limit=30), 0)  # They could be idle for longer than that.
 
     def test_a_second_signal_does_not_wait(self):
         server = self.server()
@@ -280,7 +270,7 @@ class EndTest(Case):
         wait_for(lambda: refused(server))
         server.process.send_signal(signal.SIGINT)
         self.assertEqual(server.process.wait(10), 1)
-        self.assertIn("berth serve: ends at once, as asked a second time\n", server.output())
+        self.assertIn("berth serve: second signal, exiting at once\n", server.output())
         self.assertEqual(self.server().call("GET", f"{SERVICES}/never").code, 404)
 
     def test_a_signal_before_it_serves(self):
@@ -294,7 +284,7 @@ class EndTest(Case):
         process.send_signal(signal.SIGTERM)
         rest = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 0)
-        self.assertEqual(rest.splitlines()[-1], "berth serve: ends before it served, as asked")
+        self.assertEqual(rest.splitlines()[-1], "berth serve: stopped before it was ready")
 
 
 class ReloadTest(Case):
@@ -312,14 +302,14 @@ class ReloadTest(Case):
         self.assertEqual(server.call("GET", SERVICES).code, 200)
         self.write_tokens(server, 'newer,admin,1,"system:masters"\n')
         self.assertEqual(server.call("GET", SERVICES, token="newer").code, 401)
-        self.reload(server, "INFO  read certificates and tokens again")
+        self.reload(server, "INFO  reloaded certificates and tokens")
         self.assertEqual(server.call("GET", SERVICES, token="newer").code, 200)
         self.assertEqual(server.call("GET", SERVICES).code, 401)
 
     def test_a_broken_file_changes_nothing(self):
         server = self.server()
         self.write_tokens(server, "lonely\n")
-        self.reload(server, "ERROR cannot read certificates and tokens again; those before stay "
+        self.reload(server, "ERROR cannot reload certificates and tokens; the previous ones stay in use "
                             f"why=\"token file '{server.tokens}' must have at least 3 columns")
         self.assertEqual(server.call("GET", SERVICES).code, 200)
 
@@ -339,7 +329,7 @@ class ReloadTest(Case):
         server = self.server("--tls-cert-file", cert, "--tls-private-key-file", key)
         self.assertRegex(served(), r"CN ?= ?first$")
         make("second")
-        self.reload(server, "INFO  read certificates and tokens again")
+        self.reload(server, "INFO  reloaded certificates and tokens")
         self.assertRegex(served(), r"CN ?= ?second$")
 
 
@@ -408,4 +398,4 @@ class AuditTest(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,6 +1,5 @@
 """Families, policies and addresses of Services on each kind of cluster: the vectors of
-src/rules/service_vectors.h against a real server, where the addresses are really taken and given
-back.
+src/rules/service_vectors.h against a real server, which really takes and releases the addresses.
 
     BERTH_BIN=build/release/berth python3 test/e2e/service_matrix_test.py
 """
@@ -11,7 +10,7 @@ import tempfile
 import unittest
 
 from addresses import ADDRESSES, SERVICES, Audits, Client, service
-from harness import Server
+from harness import Server, main
 
 VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "src", "rules",
                        "service_vectors.h")
@@ -22,14 +21,14 @@ FAMILIES = {"4": "IPv4", "6": "IPv6"}
 
 
 def vectors(name):
-    """The words of each line."""
+    """Returns the words of each line."""
     with open(VECTORS, encoding="utf-8") as file:
         text = re.search(rf'{name} = R"\((.*?)\)"', file.read(), re.DOTALL)[1]
     return [line.split() for line in text.strip().splitlines()]
 
 
 def wanted(ips, policy, families):
-    """A Service of the short forms of the vectors."""
+    """Returns a Service from the short forms of the vectors."""
     addresses = [GIVEN[each] for each in ips if each != "-"]
     return service("s", clusterIP=addresses[0] if addresses else None,
                    clusterIPs=addresses or None, ipFamilyPolicy=POLICIES[policy],
@@ -58,13 +57,13 @@ class Matrix(Audits):
         cls.addClassCleanup(cls.client.close)
 
     def records(self):
-        """Of all but default/kubernetes: which address is whose."""
+        """Returns the owner of each address, without default/kubernetes."""
         items = self.client.call("GET", ADDRESSES).json["items"]
         return {each["metadata"]["name"]: each["spec"]["parentRef"] for each in items
                 if each["spec"]["parentRef"].get("name") != "kubernetes"}
 
     def recorded(self, obj):
-        """Its addresses are recorded as its own, and no others; each is of its family."""
+        """Checks that exactly its addresses are recorded for it, and that each is of its family."""
         ips = [ip for ip in obj["spec"]["clusterIPs"] if ip != "None"]
         self.assertEqual(self.records(), {ip: {"resource": "services", "namespace": "default",
                                                "name": "s"} for ip in ips})
@@ -167,4 +166,4 @@ class V6V4Test(Matrix, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -1,4 +1,4 @@
-"""Runs the commands that work on stores and looks at what they print and leave behind.
+"""Runs the commands that work on stores, and checks their output and the files they leave.
 
     BERTH_BIN=build/release/berth FILL_STORE=build/release/test/fill_store \\
         python3 test/e2e/store_cli_test.py
@@ -12,15 +12,15 @@ import pty
 import re
 import shutil
 import subprocess
-import time
-import unittest
+import sys
 
 import harness
 import terminals
+import tools
 from harness import BERTH, environment, free_ports
 
 FILL_STORE = os.path.abspath(os.environ.get("FILL_STORE", "build/release/test/fill_store"))
-OTHERS = 7  # Keys that FILL_STORE writes beside Services and their addresses; three expire.
+OTHERS = 7  # Keys that FILL_STORE writes besides Services and their addresses; three expire.
 
 
 def berth(*args, cwd=None, **changes):
@@ -39,7 +39,7 @@ class Case(harness.Case):
         return done.stdout
 
     def bad(self, status, *args, **more):
-        """The one line on standard error of a run that fails."""
+        """Returns the only line on standard error of a run that fails."""
         done = berth(*args, **more)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(done.stdout, "")
@@ -50,14 +50,14 @@ class Case(harness.Case):
         return json.loads(self.good("snapshot", "status", *args, "-o", "json"))
 
     def mounted(self, size):
-        """A small file system; skips where that is not allowed."""
+        """Returns the path of a small file system. Skips the test if mounting is not possible."""
         place = self.path("mounted")
         os.mkdir(place)
-        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place],
-                              capture_output=True)
+        done = subprocess.run([tools.MOUNT, "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place],
+                              capture_output=True, text=True)
         if done.returncode != 0:
-            self.skipTest("mounting needs root")
-        self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
+            self.skipTest(f"no file system can be mounted here: {done.stderr}")
+        self.addCleanup(subprocess.run, [tools.UMOUNT, "-l", place], check=True)
         return place
 
     @staticmethod
@@ -91,7 +91,7 @@ class SnapshotTest(Case):
         self.assertEqual(file["source"], f"embedded:{source}")
         self.assertEqual(file["revision"], before["revision"])
         self.assertIsNone(after["unfinishedCopy"])
-        # Revisions that were given out after the snapshot cannot come a second time.
+        # Revisions that were handed out after the snapshot cannot occur a second time.
         self.assertGreater(after["revision"], before["revision"] + 2**48)
         self.assertGreater(after["compactedRevision"], before["revision"] + 2**48)
 
@@ -100,12 +100,12 @@ class SnapshotTest(Case):
         out = self.good("snapshot", "status", "--data-dir", source)
         self.assertRegex(out, rf"\A{source}   data directory\n\n  Revision   9\n"
                               r"  History    from revision 0\n  Keys       9, 3 of them expiring\n"
-                              r"  Size       [\d.]+ KiB, [\d.]+ KiB on the disk\n"
+                              r"  Size       [\d.]+ KiB, [\d.]+ KiB on disk\n"
                               r"  Checksum   [0-9a-f]{64}\n\n  KIND  +KEYS +SIZE\n")
         self.assertRegex(out, r"\n  ipranges\.allocation\.berth\.io +1 +\d+ bytes\n")
 
     def test_a_snapshot_can_be_restored_where_it_was_saved(self):
-        """The way back after damage: save, lose the directory, restore."""
+        """Recovery after damage: save, lose the directory, restore."""
         source = self.filled("data", 10)
         self.good("snapshot", "save", "--data-dir", source, "a.snap", cwd=self.folder)
         shutil.rmtree(source)
@@ -148,7 +148,7 @@ class SnapshotTest(Case):
                          "written over")
         self.good("snapshot", "save", "--data-dir", source, self.path("b"))
         message = self.bad(2, "snapshot", "restore", self.path("b"), "--data-dir", source)
-        self.assertRegex(message, rf'^berth snapshot restore: "{source}" is not empty \(it holds '
+        self.assertRegex(message, rf'^berth snapshot restore: "{source}" is not empty \(it contains '
                                   r'".+"\); restore into a directory that is empty or does not '
                                   "exist$")
         self.assertEqual(self.status("--data-dir", source)["keys"], 2 + OTHERS)
@@ -194,7 +194,7 @@ class SnapshotTest(Case):
         place = self.mounted("300m")
         self.good("snapshot", "save", "--data-dir", self.filled("data", 10), self.path("a"))
         self.good("snapshot", "restore", self.path("a"), "--data-dir", f"{place}/data")
-        subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+        subprocess.run([tools.MOUNT, "-o", "remount,bind,ro", place], check=True)
         for args in (("snapshot", "status", "--data-dir", f"{place}/data"),
                      ("snapshot", "restore", self.path("a"), "--data-dir", f"{place}/new")):
             self.assertRegex(self.bad(1, *args), r"[Rr]ead-only file system")
@@ -221,18 +221,18 @@ class MigrateTest(Case):
         for key in ("checksum", "keys", "expiringKeys"):
             self.assertEqual(after[key], before[key])
         self.assertIn(before["checksum"], there)
-        # Revisions only rise on the way.
-        (there_to,) = re.findall(r" (\d+) target; watches", there)
+        # Revisions only rise during a migration.
+        (there_to,) = re.findall(r" (\d+) target; existing watches", there)
         self.assertGreater(int(there_to), before["revision"])
         self.assertGreater(after["compactedRevision"], int(there_to))
 
         message = self.bad(2, "migrate", "--from", f"embedded:{source}", "--to", etcd.address)
         self.assertEqual(message, "berth migrate: the target is not empty: it holds 2007 keys (1000 "
                                   "ipaddresses, 1000 services, 3 events, 2 namespaces and 2 more "
-                                  "kinds); --replace deletes that first")
+                                  "kinds); use --replace to delete its contents first")
         small = self.filled("small", 2)
         out = self.good("migrate", "--from", f"embedded:{small}", "--to", etcd.address, "--replace")
-        self.assertIn("  Deleted    2,007 keys before\n", out)
+        self.assertIn("  Deleted    2,007 keys of the target\n", out)
         out = self.good("migrate", "--from", etcd.address, "--to", f"embedded:{self.path('n2')}")
         self.assertEqual(self.status("--data-dir", self.path("n2"))["checksum"],
                          self.status("--data-dir", small)["checksum"])
@@ -285,7 +285,8 @@ class MigrateTest(Case):
         self.assertRegex(self.bad(2, "migrate", "--from", f"embedded:{source}", "--to",
                                   etcd.address),
                          r"it holds 11 keys \(.*\) of an unfinished copy \(migrating from "
-                         r"embedded:/a, begun yesterday\); --replace deletes that first$")
+                         r"embedded:/a, begun yesterday\); use --replace to delete its contents "
+                         "first$")
         self.good("migrate", "--from", f"embedded:{source}", "--to", etcd.address, "--replace")
 
     def test_a_password(self):
@@ -304,17 +305,17 @@ class MigrateTest(Case):
                                   "wrong user or password")
         self.assertRegex(self.bad(1, *way), "^berth migrate: ")
         self.assertEqual(self.bad(2, *way, "--etcd-user", "root"),
-                         "berth migrate: --etcd-user needs a password: name a file that holds it "
-                         "with --etcd-password-file, or set BERTH_ETCD_PASSWORD")
+                         "berth migrate: --etcd-user needs a password: use --etcd-password-file or "
+                         "set BERTH_ETCD_PASSWORD")
         self.assertRegex(self.bad(2, *way, "--etcd-user", "root", "--etcd-password-file", "/no"),
                          r'--etcd-password-file: cannot read "/no": No such file or directory$')
         self.good(*way, "--etcd-user", "root", "--etcd-password-file", self.path("right"))
         self.good(*way, "--etcd-user", "root", "--replace", BERTH_ETCD_PASSWORD="right")
 
     def certificate(self, name, days):
-        """A key and a certificate for 127.0.0.1, signed by a CA of its own."""
+        """Makes a key and a certificate for 127.0.0.1, signed by its own CA."""
         def openssl(*args):
-            subprocess.run(["openssl", *args], check=True, capture_output=True, cwd=self.folder)
+            subprocess.run([tools.OPENSSL, *args], check=True, capture_output=True, cwd=self.folder)
 
         curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
         openssl("req", "-x509", *curve, "-keyout", f"{name}-ca.key", "-out", f"{name}-ca.pem",
@@ -358,7 +359,7 @@ class MigrateTest(Case):
                  'berth migrate: --to "etcd:10.0.0.5:2379": "10.0.0.5:2379" must begin with '
                  "https:// or http://"),
                 (("--from", "embedded:", "--to", "embedded:x"),
-                 'berth migrate: --from "embedded:": a directory is missing behind embedded:'),
+                 'berth migrate: --from "embedded:": a directory is missing after embedded:'),
                 (("--from", f"embedded:{self.folder}", "--to", f"embedded:{self.folder}/."),
                  "berth migrate: --from and --to name the same store"),
                 (("--from", "embedded:x"), "berth migrate: --to is missing; see berth migrate "
@@ -384,11 +385,11 @@ class SalvageTest(Case):
                                   r"records that can be read; .*berth salvage")
         shown = berth("salvage", "--data-dir", source)
         self.assertEqual((shown.returncode, shown.stderr), (1, ""))
-        self.assertRegex(shown.stdout, rf"\AThe log of {source} is damaged\n\n  File        {log}\n"
-                                       r"  At byte     \d+: checksum mismatch\n"
-                                       r"  Behind it   \d+ records that can be read\n"
-                                       r"  Cut         [\d.]+ KiB\n")
-        self.assertIn(f"To do it: berth salvage --data-dir {source} --yes\n", shown.stdout)
+        self.assertRegex(shown.stdout, rf"\AThe log of {source} is damaged\n\n  File       {log}\n"
+                                       r"  At byte    \d+: checksum mismatch\n"
+                                       r"  After it   \d+ records that can be read\n"
+                                       r"  Cut        [\d.]+ KiB\n")
+        self.assertIn(f"To cut the log: berth salvage --data-dir {source} --yes\n", shown.stdout)
         self.assertEqual(self.bad(1, "snapshot", "save", "--data-dir", source, self.path("a")),
                          message, "showing it changes nothing")
         done = self.good("salvage", "--data-dir", source, "--yes")
@@ -443,25 +444,25 @@ class ProgramTest(Case):
     def test_bad_arguments(self):
         rows = [(("snapshot",), "berth snapshot: a command is missing: save, restore or status; "
                                 "see berth snapshot --help"),
-                (("snapshot", "sav"), 'berth snapshot: "sav": no such command; there are save, '
+                (("snapshot", "sav"), 'berth snapshot: unknown command "sav"; the commands are save, '
                                       "restore and status; see berth snapshot --help"),
-                (("snapshot", "save", "a"), "berth snapshot save: give either --data-dir, a data "
-                                            "directory, or --kubeconfig, a server; see berth "
+                (("snapshot", "save", "a"), "berth snapshot save: give either --data-dir (a data "
+                                            "directory) or --kubeconfig (a server); see berth "
                                             "snapshot save --help"),
                 (("snapshot", "restore", "--data-dir", "a"), "berth snapshot restore: FILE is "
                                                              "missing; see berth snapshot restore "
                                                              "--help"),
-                (("snapshot", "status"), "berth snapshot status: give either FILE, a snapshot, or "
-                                         "--data-dir, a data directory; see berth snapshot status "
+                (("snapshot", "status"), "berth snapshot status: give either FILE (a snapshot) or "
+                                         "--data-dir (a data directory); see berth snapshot status "
                                          "--help"),
                 (("snapshot", "status", "a", "--data-dir", "b"),
-                 "berth snapshot status: give either FILE, a snapshot, or --data-dir, a data "
-                 "directory; see berth snapshot status --help"),
+                 "berth snapshot status: give either FILE (a snapshot) or --data-dir (a data "
+                 "directory); see berth snapshot status --help"),
                 (("snapshot", "status", "a", "-o", "yaml"),
                  'berth snapshot status: -o "yaml": must be table or json; see berth snapshot '
                  "status --help"),
-                (("salvage", "--data-dir", "a", "--nope"), 'berth salvage: "--nope": no such flag; see berth salvage '
-                                        "--help"),
+                (("salvage", "--data-dir", "a", "--nope"),
+                 'berth salvage: unknown flag "--nope"; see berth salvage --help'),
                 (("salvage",), "berth salvage: --data-dir is missing; see berth salvage --help")]
         for args, wanted in rows:
             with self.subTest(args):
@@ -484,5 +485,14 @@ class ProgramTest(Case):
         self.assertIn("Migrated embedded:", out)
 
 
+def may_mount():
+    """Restarts the script in its own namespace, where every user may mount, unless it can mount
+    already."""
+    command = [tools.UNSHARE, "--map-root-user", "--mount"]
+    if os.geteuid() != 0 and subprocess.run([*command, "true"], check=False).returncode == 0:
+        os.execv(command[0], [*command, tools.PYTHON, *sys.argv])
+
+
 if __name__ == "__main__":
-    unittest.main()
+    may_mount()
+    harness.main()

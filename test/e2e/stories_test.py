@@ -1,16 +1,18 @@
-"""Stories of those who want certain addresses and ports, and of ranges that fill up.
+"""Stories of users that want certain addresses and ports, and of ranges that fill up.
 
     BERTH_BIN=build/release/berth python3 test/e2e/stories_test.py
 
-The last test waits until default/kubernetes is made again, ten seconds after the first deleted it.
+The last test waits until default/kubernetes is created again, ten seconds after the first test
+deleted it.
 """
 
 import ipaddress
 import tempfile
 import unittest
 
-from addresses import SERVICES, Audits, Client, balancer, in_threads, node_ports, service
-from harness import Case, Server, wait_for
+from addresses import (BITMAPS_FLAG, SERVICES, Audits, BitmapAudits, Client, balancer, in_threads,
+                       node_ports, service)
+from harness import Case, Server, main, wait_for
 
 KUBERNETES = f"{SERVICES}/kubernetes"
 
@@ -25,7 +27,7 @@ def setUpModule():
 
 
 def load_tests(_loader, tests, _pattern):
-    """The one that waits comes last."""
+    """Puts the test that waits last."""
     return unittest.TestSuite(sorted(tests, key=lambda each: "KubernetesTest" in str(each)))
 
 
@@ -34,10 +36,12 @@ def number(ip):
 
 
 class BandsTest(Audits, Case):
-    """What is hard-coded lies in the lower bands, where nothing else goes by itself."""
+    """Hard-coded values lie in the lower bands, where picks do not go by themselves."""
+
+    FLAGS = ()
 
     def test_dns_and_minio_after_300_others(self):
-        server = self.server = Server(self.folder)
+        server = self.server = Server(self.folder, *self.FLAGS)
         self.addCleanup(server.stop)
         made = []
 
@@ -57,7 +61,7 @@ class BandsTest(Audits, Case):
         self.assertLessEqual(max(map(number, addresses)), number("10.96.255.254"))
         self.assertGreaterEqual(min(ports), 30086)
         self.assertLessEqual(max(ports), 32767)
-        # Not one after the other: a value says nothing about the next.
+        # They are not consecutive: a value says nothing about the next one.
         self.assertGreater(len({port - 30086 >= 1341 for port in ports}), 1)
 
         dns = self.made({**service("kube-dns", clusterIP="10.96.0.10"),
@@ -72,17 +76,19 @@ class BandsTest(Audits, Case):
 
 
 class SpillTest(Audits, Case):
-    """A /27 and 48 ports: a value of the upper band as long as there is one, then of the lower, to
-    the last one."""
+    """Uses a /27 and 48 ports: picks use the upper band as long as it has a free value, then the
+    lower one, to the last value."""
+
+    FLAGS = ()
 
     def setUp(self):
         super().setUp()
         self.server = Server(self.folder, "--service-cluster-ip-range=10.7.0.0/27",
-                             "--service-node-port-range=31000-31047")
+                             "--service-node-port-range=31000-31047", *self.FLAGS)
         self.addCleanup(self.server.stop)
 
     def full(self, body, message, *warnings):
-        """It is refused, with advice, and has taken nothing."""
+        """Checks that it is refused, with advice, and has taken nothing."""
         before = self.address_records(), self.port_records()
         answer = self.server.call("POST", SERVICES, body)
         self.assertEqual((answer.code, answer.json["reason"]), (500, "InternalError"), answer)
@@ -97,7 +103,7 @@ class SpillTest(Audits, Case):
         drawn = [self.made(service(f"s{i}"))["spec"]["clusterIP"] for i in range(29)]
         self.assertEqual({number(ip) for ip in drawn[:14]},
                          set(range(number("10.7.0.17"), number("10.7.0.31"))))
-        # 10.7.0.1 is default/kubernetes'.
+        # 10.7.0.1 belongs to default/kubernetes.
         self.assertEqual({number(ip) for ip in drawn[14:]},
                          set(range(number("10.7.0.2"), number("10.7.0.17"))))
         advice = ("range 10.7.0.0/27 (allocator.ipv4.k8s.io) is full: 14 of 14 in the dynamic band and 16 of "
@@ -105,12 +111,12 @@ class SpillTest(Audits, Case):
         why = 'failed to allocate a serviceIP for Service "more": range is full'
         for kind in (None, "NodePort", "LoadBalancer"):
             self.full(service("more", kind), why, advice, "make the range larger")
-        # What needs no address is made all the same.
+        # A Service that needs no address can still be created.
         self.made(service("headless", clusterIP="None"))
         self.refused(422, "provided IP is already allocated", "POST", SERVICES,
                      service("more", clusterIP="10.7.0.20"))
         self.audit()
-        # Any that is given back is the next to be had, upper band or lower.
+        # Any released value is the next one to be picked, from the upper band or the lower.
         for ip in ("10.7.0.29", "10.7.0.5", "10.7.0.17"):
             self.done("DELETE", f"{SERVICES}/{self.holder(ip)}")
             self.assertEqual(self.made(service(f"next-{number(ip)}"))["spec"]["clusterIP"], ip)
@@ -121,7 +127,8 @@ class SpillTest(Audits, Case):
         for i in range(23):
             drawn += node_ports(self.made(service(f"s{i}", "NodePort", 2)))
         drawn += node_ports(self.made(service("one", "NodePort")))
-        # One is left; that is too few for two, and these do not get half of it.
+        # One port is left. That is too few for two, and this Service does not get half of what it
+        # needs.
         advice = ("range 31000-31047 (allocator.nodeport.k8s.io) is full: 32 of 32 in the dynamic "
                   "band and 15 of 16 in the static band are taken")
         self.full(service("two", "NodePort", 2), "failed to allocate a nodePort: range is full",
@@ -162,9 +169,17 @@ class SpillTest(Audits, Case):
         self.audit()
 
 
+class BitmapBandsTest(BitmapAudits, BandsTest):
+    FLAGS = (BITMAPS_FLAG,)
+
+
+class BitmapSpillTest(BitmapAudits, SpillTest):
+    FLAGS = (BITMAPS_FLAG,)
+
+
 class KubernetesTest(Audits, unittest.TestCase):
-    """default/kubernetes has the first address of the range, and comes back. It was deleted before
-    all other tests."""
+    """default/kubernetes has the first address of the range, and is created again. It was deleted
+    before all other tests."""
 
     server = first = deleted = None
 
@@ -183,4 +198,4 @@ class KubernetesTest(Audits, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

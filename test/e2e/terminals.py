@@ -1,15 +1,15 @@
-"""A pseudo-terminal as seen from its other side."""
+"""Reads a pseudo-terminal from its other side."""
 
 import os
 
 
 def read_all(leader):
-    """Everything that is printed on it until the program closes it; closes it too."""
+    """Returns everything that is printed on it until the program closes it. Closes it too."""
     shown = b""
     while True:
         try:
             chunk = os.read(leader, 65536)
-        except OSError:  # Linux says EIO when the other side is closed.
+        except OSError:  # Linux returns EIO when the other side is closed.
             break
         if not chunk:
             break

@@ -1,7 +1,8 @@
-"""Fields that only a newer server knows: who shares an etcd with one must not lose what it wrote.
+"""Fields that only a newer server knows: a server that shares an etcd with it must not lose them.
 
-The tests put such fields into what lies in etcd, as a newer kube-apiserver would have, or send them
-in protobuf; whatever is written then, the bytes in etcd must still have them where they were.
+The tests put such fields into stored objects in etcd, as a newer kube-apiserver would have, or send
+them in protobuf. Whatever is written then, the bytes in etcd must still have them in the same
+place.
 """
 
 import base64
@@ -36,7 +37,7 @@ def read_varint(data, at):
 
 
 def fields(message):
-    """(number, wire type, content, all bytes) of each field."""
+    """Yields (number, wire type, content, all bytes) of each field."""
     at = 0
     while at < len(message):
         begin = at
@@ -54,7 +55,7 @@ def text_field(number, content):
 
 
 def with_field(message, path, field):
-    """`field` behind all others of the first message that the path leads to."""
+    """Returns the message with `field` appended to the first message that the path leads to."""
     if not path:
         return message + field
     out, done = b"", False
@@ -72,7 +73,7 @@ def envelope_with_field(value, path, field):
 
 
 def unknown_fields(value, path, number=999):
-    """What the field says in each message that the path leads to."""
+    """Returns the contents of the field in each message that the path leads to."""
     messages = [value[4:]]
     for step in (2, *path):
         messages = [content for message in messages
@@ -120,7 +121,7 @@ class UnknownFieldsTest(unittest.TestCase):
                                    {"name": "http", "port": 80}]}}
 
     def make_newer(self):
-        """A Service as a newer server would have left it, and its version."""
+        """Creates a Service as a newer server would have left it. Returns its version."""
         self.call("POST", "/api/v1/namespaces/default/services", self.service(), code=201)
         before = self.call("GET", self.path).json
         value = self.stored()
@@ -145,14 +146,14 @@ class UnknownFieldsTest(unittest.TestCase):
         self.expect_kept()
         shown = self.call("GET", self.path)
         self.assertEqual(sorted(shown.json), ["apiVersion", "kind", "metadata", "spec", "status"])
-        # As a client does: read, change, write.
+        # Read, change and write it, as a client does.
         service = shown.json
         service["metadata"]["labels"] = {"changed": "yes"}
         service["spec"]["ports"].reverse()
         answer = self.call("PUT", self.path, service).json
         self.assertEqual(answer["metadata"]["labels"], {"changed": "yes"})
         self.expect_kept()
-        # Without the port there is no place for what it had.
+        # Without the port there is no place for its unknown fields.
         service = self.service()
         del service["spec"]["ports"][0]
         self.call("PUT", self.path, service)
@@ -230,7 +231,7 @@ class UnknownFieldsTest(unittest.TestCase):
         self.assertEqual(unknown_fields(value, SPEC), [b"spec"])
 
     def test_created_from_protobuf(self):
-        """What a newer client sends is stored, and survives an older client's write."""
+        """An unknown field from a newer client is stored, and survives an older client's write."""
         port = text_field(1, b"http") + b"\x18\x50" + text_field(999, b"port")
         spec = text_field(1, port) + text_field(999, b"spec")
         metadata = text_field(1, self.name.encode()) + text_field(999, b"meta")
@@ -260,4 +261,4 @@ class UnknownFieldsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    harness.main()

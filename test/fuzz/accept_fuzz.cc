@@ -1,5 +1,5 @@
-// An Accept header of any bytes: spaces around its separators change nothing, what is agreed on is
-// something the server can write, and what is refused comes with a reason.
+// Parses an Accept header of arbitrary bytes. Spaces around its separators change nothing, the
+// server can write the negotiated form, and a refusal has a reason.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,4 +1,5 @@
-// Addresses: the readings agree with each other, with their own text and with the C library.
+// Parses addresses: the parsers agree with each other, with the printed text and with the C
+// library.
 #include <arpa/inet.h>
 
 #include <array>
@@ -24,7 +25,8 @@ void CheckReadsBack(const Addr& addr) {
   fuzz::Require(berth::ip::ParseAddr(addr.ToString()) == addr);
 }
 
-/// inet_pton is as strict about leading zeros as the strict reading is.
+/// Returns whether inet_pton accepts the text. It is as strict about leading zeros as the strict
+/// parser.
 bool SystemReads(const std::string& text) {
   std::array<unsigned char, 16> bytes;
   if (text.find('\0') != std::string::npos) return false;

@@ -1,7 +1,7 @@
-// Any document may be applied to any object whose managed fields say anything. What is applied is
-// canonical, and applying it again changes nothing but what the first time could not know. The
-// first byte picks the kind and what else there is to choose; then come, each on a line, the live
-// object and the configuration as JSON.
+// Applies any document to any object with any managed fields. The result is canonical, and applying
+// the document again changes nothing except what the first apply could not know. The first byte
+// selects the kind and the other options. Then come the live object and the configuration as JSON,
+// each on a line.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace {
 using namespace berth;  // NOLINT(google-build-using-namespace)
 using codec::Value;
 
-// What is written for it reads back as the same.
+// Requires that the object is equal after it is written and read back.
 void RequireCanonical(const Value& object, const api::Message& message) {
   const std::string text = codec::EncodeMessage(object, message);
   const auto again = codec::DecodeJson(text, message, {.limits = {.bytes = SIZE_MAX}});
@@ -36,7 +36,7 @@ void Track(const merge::FieldWrite& write, const Value& live, const Value& confi
     Value object = updated->object;
     merge::TrackUpdate(write, before, object);
     RequireCanonical(object, *write.kind.message);
-    // The same again is no change.
+    // Writing the same object again is no change.
     Value same = object;
     merge::TrackUpdate(write, object, same);
     fuzz::Require(same == object);

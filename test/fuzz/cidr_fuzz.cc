@@ -1,4 +1,4 @@
-// CIDR blocks: no prefix out of bounds, and what is read is what its text says.
+// Parses CIDR blocks: no prefix is out of bounds, and the block is the one that the text names.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,7 +22,8 @@ void CheckBlock(const Cidr& cidr) {
   fuzz::Require(berth::ip::ParseCidr(cidr.ToString()) == cidr);
 }
 
-/// The address in front of the slash must lie in the block, unless it is mapped and the block IPv6.
+/// Requires that the address before the slash lies in the block, unless it is mapped and the block
+/// IPv6.
 void CheckWrittenAddress(const LooseCidr& loose, std::string_view text) {
   const auto addr = berth::ip::ParseAddrLoose(text.substr(0, text.find('/')));
   fuzz::Require(addr && addr->v4_mapped == loose.v4_mapped);

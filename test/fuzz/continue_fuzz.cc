@@ -1,6 +1,6 @@
-// Whatever is accepted as a continue token is worth the same when it is written again, and stays
-// behind the prefix of its list; whatever is refused comes with a reason. Any place in a list makes
-// a token that is read back.
+// Parses continue tokens. An accepted token means the same after it is written again, and stays
+// within the prefix of its list. A refusal has a reason. A token made of any position in a list can
+// be parsed.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ using berth::server::WriteContinueToken;
 
 void RequireSameAgain(const ContinueToken& token) {
   const std::string text = WriteContinueToken(token);
-  // It goes into a URL as it is.
+  // It is put into a URL without escapes.
   fuzz::Require(berth::server::PercentDecode(text, true) == text);
   const auto again = ReadContinueToken(text);
   fuzz::Require(again.has_value());
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::Require(token.error().reason == berth::base::Reason::kBadRequest);
     fuzz::Require(token.error().message.starts_with("invalid continue token: "));
   }
-  // The same bytes as a place in a list. Keys are ASCII.
+  // Use the same bytes as a position in a list. Keys are ASCII.
   ContinueToken place;
   if (size <= sizeof(place.version)) return 0;
   std::memcpy(&place.version, data, sizeof(place.version));

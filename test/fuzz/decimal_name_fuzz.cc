@@ -1,4 +1,5 @@
-// Decimal names: exactly the texts of numbers up to 2^128 - 1 are names, each of one address.
+// Parses decimal names: exactly the texts of numbers up to 2^128 - 1 are names, each of one
+// address.
 #include <cstdint>
 #include <string_view>
 

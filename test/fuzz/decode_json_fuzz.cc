@@ -1,6 +1,6 @@
-// Whatever DecodeJson accepts is canonical: every format gives the same object back, and the JSON
-// that is written for it has nothing left to report. What it refuses comes with a reason. The first
-// byte picks the kind; some have no protobuf.
+// An object that DecodeJson accepts is canonical: it is equal after a round trip through every
+// format, and its JSON has no problems to report. A refusal has a reason. The first byte selects
+// the kind; some kinds have no protobuf.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text = codec::EncodeMessage(decoded->object, message, identity);
   const auto again = codec::DecodeJson(text, message, {.limits = {.bytes = SIZE_MAX}});
   fuzz::Require(again.has_value() && again->problems.empty());
-  // An empty list of managed fields is understood but never written.
+  // An empty list of managed fields is accepted but never written.
   fuzz::Require(codec::EncodeMessage(again->object, message, identity) == text);
   if (!kind.has_protobuf) return 0;
   const auto from_proto = codec::DecodeProto(codec::EncodeProto(again->object, message), message);

@@ -1,5 +1,5 @@
-// Whatever is accepted as a field selector must have a text that means the same; whatever is
-// refused must come with a reason. The first byte chooses the kind.
+// An accepted field selector must have a text that means the same. A refusal must have a reason.
+// The first byte selects the kind.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using berth::rules::FieldSelector;
-  constexpr std::array<std::string_view, 4> kKinds = {"Service", "Namespace", "Event",
-                                                      "Event.events.k8s.io"};
+  constexpr std::array<std::string_view, 5> kKinds = {
+      "Service", "Namespace", "Event", "Event.events.k8s.io", "IPAddress.allocation.berth.io"};
   if (size == 0) return 0;
   const std::string_view kind = kKinds[data[0] % kKinds.size()];
   const auto selector = FieldSelector::Parse(
@@ -21,8 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     fuzz::Require(!selector.error().message.empty());
     return 0;
   }
-  // What the new view of Events calls its fields is translated to the stored form.
-  const std::string_view stored = kind == "Event.events.k8s.io" ? "Event" : kind;
+  // The fields of views are translated to the stored form.
+  const std::string_view stored = kind == "Event.events.k8s.io"             ? "Event"
+                                  : kind == "IPAddress.allocation.berth.io" ? "IPAddress"
+                                                                            : kind;
   const auto again = FieldSelector::Parse(selector->ToString(), stored);
   fuzz::Require(again.has_value());
   fuzz::Require(again->requirements().size() == selector->requirements().size());

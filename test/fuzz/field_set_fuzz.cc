@@ -1,5 +1,5 @@
-// Whatever fieldsV1 text is read, its set is written in one way, reads back as the same, and obeys
-// the laws of sets.
+// A set that is parsed from fieldsV1 text has one written form, is equal after a round trip, and
+// obeys the laws of sets.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -11,7 +11,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace berth;  // NOLINT(google-build-using-namespace)
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  // Two texts, one behind the other.
+  // The input is two texts, one after the other.
   const size_t middle = text.find('\n');
   const auto a = merge::ReadFieldsV1(text.substr(0, middle));
   const auto b =

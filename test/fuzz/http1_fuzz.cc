@@ -1,5 +1,5 @@
-// Bytes from a client against HTTP/1.1: nothing crashes, memory stays bounded, every request that
-// is handed out can be answered, and how the bytes are cut up makes no difference to what is asked.
+// Feeds bytes from a client to HTTP/1.1: nothing crashes, memory stays bounded, every request that
+// is handed out can be answered, and splitting the bytes differently gives the same requests.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "fuzz/require.h"
 #include "http/http1.h"
-#include "http/testing.h"
+#include "http/testing/http_kit.h"
 
 namespace {
 
@@ -42,7 +42,7 @@ Limits Small() {
   return limits;
 }
 
-/// What was asked, as one text.
+/// Returns all requests as one text.
 std::string Run(std::string_view bytes, size_t step) {
   ProtocolStage stage(Small());
   Http1 http(stage.env, stage, stage.peer);

@@ -1,5 +1,5 @@
-// Bytes from a client against HTTP/2: nothing crashes, limits hold, and every byte of memory taken
-// for bodies is given back. The input is what follows the client's greeting.
+// Feeds bytes from a client to HTTP/2: nothing crashes, limits hold, and all memory taken for
+// bodies is released. The input is what follows the client's connection preface.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,7 +8,7 @@
 
 #include "fuzz/require.h"
 #include "http/http2.h"
-#include "http/testing.h"
+#include "http/testing/http_kit.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
-// What ParseJson accepts must survive WriteJson and a second ParseJson unchanged; what it refuses
-// must come with a reason. WriteYaml must cope with all of it.
+// A value that ParseJson accepts must survive WriteJson and a second ParseJson unchanged. A refusal
+// must have a reason. WriteYaml must accept every such value.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,6 @@
-// A log is scanned whatever it holds; what is said of it lies within it; and a log that is cut
-// where the first bad record begins is readable and holds as many records as there were before.
+// Scans logs with arbitrary contents. Reported positions lie within the log. A log that is
+// truncated at the first bad record is readable and has as many records as there were before that
+// one.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Any marker text is refused or understood, and what was understood is written and read the same.
+// Any marker text is either refused or parsed, and a parsed marker is equal after a round trip.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
-// Any patch to any object ends in a canonical object or in an error that a client can be told; the
-// same patch does the same again; and the document is what the plain models make of it. The first
-// byte picks the kind of patch and what is done about unknown fields, the second the kind of
-// object; the object's JSON follows, and behind a NUL the patch.
+// Any patch to any object gives a canonical object or an error that can be sent to a client. The
+// same patch gives the same result again, and the document is equal to that of the plain models.
+// The first byte selects the kind of patch and the handling of unknown fields, the second byte the
+// kind of object. The object's JSON follows, then a NUL and the patch.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +27,10 @@ using codec::Value;
 using fuzz::Require;
 using merge::PatchKind;
 
-// The models are slow.
+// A limit, because the models are slow.
 constexpr size_t kMostCompared = 4096;
 
-// The whole document patched, after comparing it with the model's; nothing if that is an error.
+// Returns the whole patched document after comparing it with the model's, or nullopt on an error.
 std::optional<Value> PatchedDocument(PatchKind kind, Value document, const Value& patch,
                                      const api::Message& message, bool compare) {
   if (kind == PatchKind::kMerge) {
@@ -53,7 +53,7 @@ std::optional<Value> PatchedDocument(PatchKind kind, Value document, const Value
   compare = compare && list.size() < 100 && std::none_of(list.begin(), list.end(), is_null);
   const auto expected = compare ? model::JsonPatch(document, list) : std::nullopt;
   const auto done = merge::ApplyJsonPatch(document, *operations);
-  // Only one of them has limits.
+  // Only one of the two implementations has limits.
   Require(!compare || !done || (expected.has_value() && document == *expected));
   return done ? std::optional(document) : std::nullopt;
 }
@@ -77,7 +77,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto decoded = codec::DecodeJson(rest.substr(0, end), *kind.message);
   if (end == std::string_view::npos || !decoded) return 0;
   const std::string_view text = rest.substr(end + 1);
-  // Without what JSON does not show: lists that are empty, members of managed fields there twice.
+  // Drop what JSON does not show: empty lists, and duplicate members of managed fields.
   const codec::Identity identity{.api_version = kind.api_version, .kind = kind.kind};
   const Value shown = codec::ToDocument(decoded->object, *kind.message, identity);
   const Value current = codec::DecodeValue(shown, *kind.message)->object;
@@ -100,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   Require(patched->object == again->object);
   Require(validation == codec::FieldValidation::kWarn || patched->warnings.empty());
-  // Only a part of the object may have been looked at, but it is as if it had been all.
+  // The code may have looked at a part of the object only, but the result must be the same.
   const auto whole = codec::DecodeValue(*document, *kind.message);
   Require(whole.has_value() && whole->object == patched->object);
   const std::string json = codec::EncodeMessage(patched->object, *kind.message);

@@ -1,4 +1,5 @@
-// Port ranges: bounds in order, text that reads back, errors that are safe to print.
+// Parses port ranges: bounds are in order, the text parses to the same range, and errors are safe
+// to print.
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
-// Whatever DecodeProto accepts, unknown fields included, is written and read back as an equal
-// object, and can be written as JSON. The first byte picks the kind; what begins with the magic
-// bytes is read as a stored object.
+// An object that DecodeProto accepts, with unknown fields, is equal after a round trip and can be
+// written as JSON. The first byte selects the kind. Input that begins with the magic bytes is read
+// as a stored object.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

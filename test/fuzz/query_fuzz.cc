@@ -1,5 +1,5 @@
-// A query of any bytes: what it is read as can be written as a query that is read the same; what is
-// refused comes with a reason; options stay within what the server can serve.
+// Parses a query of arbitrary bytes. A parsed query can be written as a query that parses to the
+// same. A refusal has a reason. Options stay within the limits of the server.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -43,7 +43,7 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-/// All that the server asks of a query, escaped down to the last byte.
+/// Returns everything that the server reads from a query, with every byte escaped.
 std::string Rewritten(const Query& query) {
   std::string text;
   for (const std::string_view name : kNames) {

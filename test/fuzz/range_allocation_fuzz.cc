@@ -1,12 +1,12 @@
-// Stored bitmaps are foreign bytes: another program may have written them. The first byte chooses
-// the range, the rest is the data.
+// Stored bitmaps are foreign bytes, because another program may have written them. The first byte
+// selects the range, and the rest is the data.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "alloc/index.h"
-#include "alloc/range_allocation.h"
+#include "allocation/bitmaps/bitmap_layout.h"
 #include "fuzz/require.h"
 #include "ip/cidr.h"
 #include "ip/port_range.h"
@@ -14,12 +14,13 @@
 namespace {
 
 namespace alloc = berth::alloc;
+namespace allocation = berth::allocation;
 namespace ip = berth::ip;
 
 template <typename Range>
 void DecodeAndBack(const Range& range, std::string data) {
-  const alloc::BitmapForm form = alloc::BitmapForm::Of(range);
-  const alloc::RangeAllocation stored{.range = range.ToString(), .data = data};
+  const allocation::BitmapLayout form = allocation::BitmapLayout::Of(range);
+  const allocation::RangeAllocation stored{.range = range.ToString(), .data = data};
   const auto decoded = form.Decode(stored);
   fuzz::Require(decoded.has_value());
   fuzz::Require(std::is_sorted(decoded->values.begin(), decoded->values.end()));

@@ -1,4 +1,4 @@
-// How a fuzz target says what must hold.
+// The assertion of the fuzz targets.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// Whatever is accepted as a label selector must have a text that means the same; whatever is
-// refused must come with a reason.
+// An accepted label selector must have a text that means the same. A refusal must have a reason.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,6 @@
-// A slot written into any bytes must be read back, leave no trace when it is cleared, and change
-// nothing that a JSON parser sees but metadata.resourceVersion. The first byte chooses the slot.
+// A slot written into any bytes must be read back, must leave no trace when it is cleared, and must
+// change nothing that a JSON parser sees except metadata.resourceVersion. The first byte selects
+// the slot.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,7 +24,7 @@ std::string Cleared(std::string value) {
   return value;
 }
 
-/// As a parser sees it, without the resourceVersion.
+/// Returns the value as a parser sees it, without the resourceVersion.
 Value Rest(const std::string& text) {
   auto value = ParseJson(text);
   if (!value) return {};
@@ -54,7 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   berth::codec::WriteSlot(kKey, again, slot);
   fuzz::Require(again == written);
 
-  // A parser takes the last of two fields, this codec the first: compare where there is one.
+  // A parser uses the last of two fields, but this codec uses the first. Compare only if there is
+  // one.
   if (ParseJson(value) && value.find('\\') == std::string::npos &&
       value.find("\"metadata\"") == value.rfind("\"metadata\"") &&
       value.find("\"resourceVersion\"") == value.rfind("\"resourceVersion\"")) {

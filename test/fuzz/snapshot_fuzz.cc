@@ -1,6 +1,7 @@
-// Any bytes as a snapshot: the reader must end, in bounded memory, with an error or with entries
-// that are what it says they are. Bytes whose sums are wrong do not get far, so the input is also
-// read as parts (2 bytes of length, then content) behind each of which the right sum is added.
+// Reads any bytes as a snapshot: the reader must end, in bounded memory, with an error or with
+// entries that match its own description. Bytes with wrong checksums do not get far. So the input
+// is also read as parts (2 bytes of length, then content), and the right checksum is added after
+// each part.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 #include "fuzz/require.h"
 #include "store/digest.h"
-#include "store/snapshot.h"
+#include "store/snapshot_file.h"
 
 namespace {
 

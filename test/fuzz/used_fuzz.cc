@@ -1,4 +1,4 @@
-// What people pass to `berth plan --used`: a list or an export of Services.
+// Parses input for `berth plan --used`: a list or an export of Services.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// What ParseYaml accepts is bounded and can be written as YAML and read back; DecodeYaml copes with
-// all of it. What it refuses comes with a reason.
+// A value that ParseYaml accepts is bounded, and can be written as YAML and read back. DecodeYaml
+// decodes the same text or fails with a message. A refusal has a reason.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

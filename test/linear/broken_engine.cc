@@ -16,12 +16,12 @@ using store::Revision;
 using store::Txn;
 using store::TxnReply;
 
-/// Gives others time to come in between.
+/// Gives other clients time to come in between.
 void Dawdle() { std::this_thread::sleep_for(std::chrono::microseconds(200)); }
 
 }  // namespace
 
-/// Leaves events out, or hands them out twice; shows revisions as its engine does.
+/// Omits events or delivers them twice. Shows the same revisions as its engine.
 class BrokenEngine::BrokenWatch final : public store::Watch {
  public:
   BrokenWatch(BrokenEngine& engine, std::unique_ptr<store::Watch> inner)
@@ -170,7 +170,7 @@ TxnReply BrokenEngine::CommitInHalves(const Txn& txn) {
   return reply;
 }
 
-/// The revisions are real, but nothing is where it was to be.
+/// Commits under other keys. The revisions are real, but the keys asked for are not written.
 TxnReply BrokenEngine::CommitElsewhere(Txn txn) {
   for (auto& put : txn.puts) put.key = "/lost" + put.key;
   return store::CommitNow(inner_, std::move(txn));
@@ -198,13 +198,15 @@ void BrokenEngine::CommitAgain() {
 
 // Watches.
 
-std::unique_ptr<store::Watch> BrokenEngine::StartWatch(store::WatchRequest request,
-                                                       std::function<void()> wake) {
-  return std::make_unique<BrokenWatch>(*this,
-                                       inner_.StartWatch(std::move(request), std::move(wake)));
+std::unique_ptr<store::Watch> BrokenEngine::Follow(Revision after, std::function<void()> wake) {
+  return std::make_unique<BrokenWatch>(*this, inner_.Follow(after, std::move(wake)));
 }
 
-// Revisions that are given twice: every sixteenth is shown as the one before it.
+base::Result<store::WatchBatch> BrokenEngine::ReadHistory(const store::HistoryRequest& request) {
+  return inner_.ReadHistory(request);
+}
+
+// For revisions that are given twice: every sixteenth is shown as the one before it.
 
 Revision BrokenEngine::Shown(const std::string& key, Revision revision) {
   constexpr int64_t kEach = 16;

@@ -1,5 +1,5 @@
-// Shows that the checks have teeth: each built-in fault is found within a few runs, by the checks
-// that ought to find it, and nothing is found in an engine without one.
+// Shows that the checks work: each built-in fault is found within a few runs by the checks that
+// ought to find it, and nothing is found in a sound engine.
 #include "linear/broken_engine.h"
 
 #include <fmt/format.h>
@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "linear/workload.h"
 #include "store/memory_engine.h"
 
 namespace berth::linear {
 namespace {
 
-/// In how many runs each of the checks has found something.
+/// The number of runs in which each check has found something.
 struct Catches {
   size_t runs = 0;
   size_t strikes = 0;
@@ -51,7 +51,7 @@ Catches Hunt(Bug bug, size_t runs, uint64_t seed) {
 struct Case {
   std::string name;
   Bug bug = Bug::kNone;
-  // Which checks must find it.
+  // The checks that must find it.
   bool history = false;
   bool values_only = false;
   bool watch = false;
@@ -69,7 +69,7 @@ TEST_P(BrokenEngineTest, IsFound) {
       expected.name, found.runs, found.strikes, found.history, found.values_only, found.watch,
       found.example);
   ASSERT_GT(found.strikes, 0U);
-  // Where a check must find it, one run in two is enough for ten runs never to miss it.
+  // If a check finds it in one run of two, ten runs never miss it.
   EXPECT_GE(found.history, expected.history ? runs / 2 : 0) << "BERTH_SEED=" << seed;
   EXPECT_GE(found.values_only, expected.values_only ? runs / 2 : 0) << "BERTH_SEED=" << seed;
   EXPECT_GE(found.watch, expected.watch ? runs / 2 : 0) << "BERTH_SEED=" << seed;

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "linear/digest.h"
+#include "linear/linear_digest.h"
 
 namespace berth::linear {
 namespace {
 
-using State = std::vector<size_t>;  // The put that each key holds; 0: none.
+using State = std::vector<size_t>;  // The put that each key has; 0 means that it does not exist.
 
 bool Holds(const Condition& condition, const State& state) {
   const bool found =
@@ -23,18 +23,18 @@ bool Holds(const Condition& condition, const State& state) {
   return found != condition.negated;
 }
 
-/// How far an order got: what it has placed, and what it has led to.
+/// How far an order got: the steps it has placed, and the state they lead to.
 struct Progress {
-  std::vector<size_t> placed = {};  // Steps, in order.
-  size_t mandatory = 0;             // So many of them are not optional.
-  int64_t ranked = 0;               // And so many have a rank.
+  std::vector<size_t> placed = {};  // In order.
+  size_t mandatory = 0;             // How many of them are not optional.
+  int64_t ranked = 0;               // How many of them have a rank.
   State state = {};
 };
 
 class Search {
  public:
-  /// Without `look_ahead` it gives nothing up before it stands in front of the step that does not
-  /// fit: for showing that step.
+  /// Without `look_ahead`, the search does not give up before it reaches the step that does not
+  /// fit. This is for showing that step.
   Search(const Digest& digest, uint64_t limit, bool look_ahead)
       : steps_(digest.steps),
         limit_(limit),
@@ -71,7 +71,7 @@ class Search {
   const Progress& best() const { return best_; }
 
  private:
-  /// One decision: a write placed, and then every read that fits. The rest is what to go back to.
+  /// One decision: a write is placed, and then every read that fits. The rest is for going back.
   struct Frame {
     size_t placed_before = 0;
     size_t first_before = 0;
@@ -90,7 +90,8 @@ class Search {
 
   bool IsWaiting(size_t index) const { return done_[index] == 0 && !steps_[index].optional; }
 
-  /// What is called after this must come after something that is not placed yet.
+  /// Returns the time limit for the next step: one called later must come after a step not placed
+  /// yet.
   uint64_t Horizon() const {
     uint64_t horizon = kNever;
     for (size_t i = first_; i < steps_.size() && steps_[i].called < horizon; ++i) {
@@ -153,7 +154,7 @@ class Search {
     frames_.pop_back();
   }
 
-  /// The put that a step cannot do without; 0: there is none, or it is absence.
+  /// Returns the put that a condition requires, or 0 if it requires none or absence.
   static size_t Demanded(const Condition& condition) {
     return condition.puts.size() == 1 && !condition.negated ? condition.puts.front() : 0;
   }
@@ -163,7 +164,8 @@ class Search {
     for (const Condition& condition : step.conditions) demands_[Demanded(condition)] += by;
   }
 
-  /// A put is placed once: what it overwrites must not be demanded by a step still to come.
+  /// Checks that a step overwrites no put that a later step still requires, since a put is placed
+  /// once.
   bool Overwritable(const Step& step) const {
     return std::ranges::all_of(step.effects, [&](const Effect& effect) {
       const size_t held = now_.state[effect.key];
@@ -179,8 +181,8 @@ class Search {
     return !step.effects.empty() && Fits(step) && (!look_ahead_ || Overwritable(step));
   }
 
-  /// The writes that may come next: what must return first is tried first, and what may never have
-  /// happened, last.
+  /// Returns the writes that may come next. Those that must return first come first, and those that
+  /// may never have happened come last.
   std::vector<size_t> Candidates() const {
     const uint64_t horizon = Horizon();
     std::vector<size_t> found;
@@ -195,8 +197,9 @@ class Search {
     return found;
   }
 
-  /// An optional write that is placed at all can be moved back to right before the first step that
-  /// touches its keys: so nothing else needs to be tried behind it, except other optional ones.
+  /// Returns whether the step is worth trying. If an optional write is placed at all, it can be
+  /// moved to right before the first step that touches its keys. So after it only such steps need
+  /// to be tried, and other optional ones.
   bool IsUseful(const Step& step) const {
     return std::ranges::all_of(unused_, [&](uint64_t keys) { return (keys & step.touched) != 0; });
   }
@@ -206,7 +209,7 @@ class Search {
         step.effects, [&](const Effect& effect) { return now_.state[effect.key] != effect.put; });
   }
 
-  /// Whether we have been here with no more optional writes used up.
+  /// Returns whether this configuration was seen before with no more optional writes used.
   bool SeenBefore() {
     std::string key;
     std::vector<bool> used;
@@ -239,14 +242,14 @@ class Search {
   Progress now_;
   Progress best_;
   std::vector<char> done_;
-  std::vector<int> demands_;      // How many steps to come demand each put.
-  size_t first_ = 0;              // Before it nothing waits.
+  std::vector<int> demands_;      // How many later steps require each put.
+  size_t first_ = 0;              // No step before this one waits.
   std::vector<uint64_t> unused_;  // Keys of optional writes that nothing has touched since.
   std::vector<Frame> frames_;
   std::unordered_map<std::string, std::vector<std::vector<bool>>> seen_;
 };
 
-/// Says why a history is not linearizable, for the person who has to find out what the store did.
+/// Explains why a history is not linearizable, for the person who has to learn what the store did.
 class Explainer {
  public:
   Explainer(const History& history, const Digest& digest, const Progress& best)
@@ -292,7 +295,7 @@ class Explainer {
                        fact.operation);
   }
 
-  /// What could come next by its time; the one that has to come first is first.
+  /// Returns the steps that could come next by their time; the one that must come first is first.
   std::vector<size_t> Stuck() const {
     std::vector<char> done(digest_.steps.size());
     for (const size_t index : best_.placed) done[index] = 1;
@@ -335,7 +338,7 @@ class Explainer {
     if (condition.puts.empty()) {
       return fmt::format("compares {} with a revision it never had", Name(condition.key));
     }
-    return fmt::format("needs {}{}", condition.negated ? "otherwise than: " : "",
+    return fmt::format("needs {}{}", condition.negated ? "not: " : "",
                        Held(condition.key, condition.puts.front()));
   }
 

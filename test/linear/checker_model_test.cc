@@ -1,5 +1,5 @@
-// The checker beside a search without any cleverness, on small random histories: those of a store
-// in order, and those where one reply is wrong.
+// The checker compared with a plain search on small random histories: those of a sound store, and
+// those with one wrong reply.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "linear/checker.h"
 #include "linear/script.h"
 
@@ -21,10 +21,10 @@ namespace {
 
 using Values = std::map<std::string, std::string>;
 
-/// Entries as replies have told of them: which revision which value of a key has.
+/// Entries from replies: the value of a key at a revision.
 using Told = std::map<std::pair<std::string, int64_t>, std::string>;
 
-/// Every entry that a reply tells of.
+/// Returns every entry in a reply.
 std::vector<store::Entry> ToldBy(const Request& request, const Reply& reply) {
   std::vector<store::Entry> told;
   if (const auto* entry = std::get_if<std::optional<store::Entry>>(&reply)) {
@@ -53,7 +53,7 @@ Told ToldBy(const History& history) {
   return told;
 }
 
-/// All orders that agree with real time, tried one after the other: slow and obviously right.
+/// Tries all orders that agree with real time, one after the other. It is slow and obviously right.
 class BruteForce {
  public:
   BruteForce(const History& history, bool revisions)
@@ -89,7 +89,7 @@ class BruteForce {
     return found == state.end() ? "" : found->second;
   }
 
-  /// Whether the operation could have had its reply in this state; then also does it.
+  /// Returns whether the operation could have had its reply in this state. If so, also applies it.
   bool Apply(const Operation& op, Values& state) const {
     if (const auto* entry = std::get_if<std::optional<store::Entry>>(&op.reply)) {
       return At(state, std::get<GetRequest>(op.request).key) == (*entry ? (*entry)->value : "");
@@ -124,7 +124,7 @@ class BruteForce {
     return true;
   }
 
-  /// The lowest revision known of what was written; 0: none.
+  /// Returns the lowest known revision of what was written, or 0 if none is known.
   int64_t First(const Operation& op) const {
     std::set<int64_t> known;
     const auto* txn = std::get_if<store::Txn>(&op.request);
@@ -140,8 +140,8 @@ class BruteForce {
     return known.empty() ? 0 : *known.begin();
   }
 
-  /// Whether it may come now as far as revisions are known: writes with lower ones and no others
-  /// are done.
+  /// Returns whether the operation may come now, as far as revisions are known: exactly the writes
+  /// with lower revisions are done.
   bool InOrder(size_t next, const Done& done) const {
     int64_t upto = First(ops_[next]);
     if (const auto* page = std::get_if<store::ScanPage>(&ops_[next].reply)) upto = page->at.value;
@@ -158,8 +158,8 @@ class BruteForce {
   const Told told_;
 };
 
-/// Makes histories up: runs operations on a store of its own, each at its call, at its reply, or,
-/// if it is to stay open, later or never; and changes a reply every now and then.
+/// Makes up histories. It runs operations on a store of its own, each at its call, at its reply or,
+/// if it stays open, later or never. Every now and then it changes a reply.
 class Inventor {
  public:
   explicit Inventor(base::Random& random) : random_(random) {}
@@ -236,7 +236,7 @@ class Inventor {
     return txn;
   }
 
-  /// A revision that a reply has told of, or 0.
+  /// Returns a revision from a reply, or 0.
   store::Revision Known(const std::string& key) {
     std::vector<int64_t> choice = {0};
     for (const auto& entry : remembered_) {
@@ -277,7 +277,7 @@ class Inventor {
     return found == state_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  /// Puts into a reply what was true at another time, if ever.
+  /// Changes a reply to what was true at another time, or never.
   void Spoil(const Request& request, Reply& reply) {
     const auto other = [&](const std::string& key) -> std::optional<store::Entry> {
       std::vector<std::optional<store::Entry>> choice = {std::nullopt};
@@ -334,7 +334,7 @@ TEST(CheckerModelTest, AgreesWithTryingEverything) {
           << "BERTH_SEED=" << seed << ", history " << i << ", revisions " << revisions << "\n"
           << Shown(history) << result.explanation;
     }
-    // Both kinds have been there in numbers.
+    // There were enough of both kinds.
     EXPECT_GT(good, count / 10);
     EXPECT_LT(good, count - count / 10);
     fmt::print("{} histories, {} of them linearizable\n", count, good);

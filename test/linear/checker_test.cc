@@ -1,5 +1,5 @@
-// The checker itself, on histories made by hand: it accepts what a store may do, rejects what it
-// may not, and says why.
+// The checker itself, on histories written by hand: it accepts what a store may do, rejects what it
+// may not do, and says why.
 #include "linear/checker.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ void ExpectGood(Script& script) {
   }
 }
 
-/// Wrong also if nothing but values and compares is looked at.
+/// Expects a history that is wrong even if only values and compares are checked.
 void ExpectBad(Script& script, const std::string& why) {
   const History history = script.Take();
   for (const CheckOptions& options : {CheckOptions{}, kValuesOnly}) {
@@ -35,7 +35,7 @@ void ExpectBad(Script& script, const std::string& why) {
   }
 }
 
-/// Wrong because of revisions alone.
+/// Expects a history that is wrong because of revisions alone.
 void ExpectBadRevisions(Script& script, const std::string& why) {
   const History history = script.Take();
   const CheckResult result = Check(history);

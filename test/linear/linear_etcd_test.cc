@@ -1,5 +1,5 @@
-// Histories of concurrent clients on a real etcd: of several replicas, each with an engine of its
-// own on the same prefix, and of many clients on one, whose transactions then travel in groups.
+// Histories of concurrent clients on a real etcd: on several replicas, each with its own engine on
+// the same prefix, and of many clients on one engine, whose transactions are then sent in groups.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "linear/workload.h"
-#include "store/contract_fixture.h"
 #include "store/etcd/etcd_engine.h"
 #include "store/etcd/testing/etcd_server.h"
+#include "store/testing/contract_fixture.h"
 
 namespace berth::linear {
 namespace {

@@ -1,5 +1,5 @@
 // Histories of concurrent clients on the memory engine, also while it loses replies and writes,
-// fails, and lets replies come late and in another order.
+// fails, and delays and reorders replies.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -10,14 +10,14 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "linear/workload.h"
 #include "store/memory_engine.h"
 
 namespace berth::linear {
 namespace {
 
-/// What becomes of commits, by chance.
+/// Chooses the outcomes of commits at random.
 class Faults {
  public:
   explicit Faults(uint64_t seed) : random_(seed) {}
@@ -37,7 +37,7 @@ class Faults {
   base::SeededRandom random_ GUARDED_BY(mutex_);
 };
 
-/// Lets go of held replies in any order for as long as it lives.
+/// Releases held replies in any order, for its own lifetime.
 class Releaser {
  public:
   Releaser(store::MemoryEngine& engine, uint64_t seed)
@@ -88,7 +88,7 @@ Counts RunHistories(int64_t count, bool faults, uint64_t seed) {
 
 TEST(LinearMemoryTest, Histories) {
   const Counts counts = RunHistories(base::LongCount(200), false, base::TestSeed(1));
-  // The clients have met: a test without conflicts would show nothing.
+  // The clients interfered with each other: a test without conflicts would show nothing.
   EXPECT_GT(counts.committed, counts.operations / 5);
   EXPECT_GT(counts.conflicts, counts.operations / 20);
   EXPECT_EQ(counts.unknown, 0U);

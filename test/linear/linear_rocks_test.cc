@@ -1,5 +1,5 @@
-// Histories of concurrent clients on the embedded engine, which shares a sync among those that wait
-// at the same time. Every few histories the store is closed and opened again.
+// Histories of concurrent clients on the embedded engine, which shares one sync among clients that
+// wait at the same time. Every few histories the store is closed and opened again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "linear/workload.h"
 #include "store/rocks/rocks_engine.h"
 

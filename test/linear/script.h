@@ -1,5 +1,5 @@
-// Histories written by hand, for the tests of the checks: what happens in a script happens in the
-// order of its lines.
+// Histories written by hand, for the tests of the checks. Things happen in the order of the
+// script's lines.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "linear/history.h"
+#include "linear/linear_history.h"
 
 namespace berth::linear {
 
@@ -17,7 +17,7 @@ class Script {
   size_t Call(size_t client, Request request) { return recorder_.Call(client, std::move(request)); }
   void Return(size_t operation, Reply reply) { recorder_.Return(operation, std::move(reply)); }
 
-  /// From call to reply with nothing in between.
+  /// Does an operation from call to reply with nothing in between.
   void Do(size_t client, Request request, Reply reply) {
     Return(Call(client, std::move(request)), std::move(reply));
   }

@@ -115,13 +115,13 @@ class WatchChecker {
     }
     if (event.type == Event::Type::kDelete) {
       if (--open_deletes_[event.key] < 0) {
-        Fault(fmt::format("it saw a {} that nobody has made", Shown(event)));
+        Fault(fmt::format("it saw a {} that no operation made", Shown(event)));
       }
       return;
     }
     const auto open = open_puts_.find({event.key, event.value});
     if (open == open_puts_.end()) {
-      Fault(fmt::format("it saw a {} that nobody has made at that revision", Shown(event)));
+      Fault(fmt::format("it saw a {} that no operation made at that revision", Shown(event)));
       return;
     }
     if (!open_seen_[open->second].emplace(event.key, event.revision).second) {
@@ -129,7 +129,7 @@ class WatchChecker {
     }
   }
 
-  /// Follows the state, which says what may be deleted and what was there before.
+  /// Follows the state, which shows what can be deleted and what the previous entries are.
   void Replay(const Event& event) {
     const auto held = state_.find(event.key);
     const bool exists = held != state_.end();
@@ -150,7 +150,7 @@ class WatchChecker {
     }
   }
 
-  /// Of an open transaction all puts are seen or none, in their order.
+  /// Checks that all puts of an open transaction are seen or none, in their order.
   void CheckWhole() {
     for (const auto& [operation, seen] : open_seen_) {
       Revision last;

@@ -1,4 +1,4 @@
-// The watch check itself, on histories and events made by hand.
+// The watch check itself, on histories and events written by hand.
 #include "linear/watch_check.h"
 
 #include <gmock/gmock.h>
@@ -95,12 +95,12 @@ TEST_F(WatchCheckTest, RejectsAnotherValue) {
 
 TEST_F(WatchCheckTest, RejectsAnotherRevision) {
   record_.events[3].revision = {9};
-  EXPECT_THAT(Checked(), HasSubstr("delete of a@9 that nobody has made"));
+  EXPECT_THAT(Checked(), HasSubstr("delete of a@9 that no operation made"));
 }
 
 TEST_F(WatchCheckTest, RejectsAWriteThatConflicted) {
   record_.events.push_back(Put("b", "no", 9, Some("b", "1", 7)));
-  EXPECT_THAT(Checked(), HasSubstr("put of b = no@9 that nobody has made"));
+  EXPECT_THAT(Checked(), HasSubstr("put of b = no@9 that no operation made"));
 }
 
 TEST_F(WatchCheckTest, RejectsAWrongPreviousEntry) {
@@ -128,7 +128,7 @@ TEST_F(WatchCheckTest, RejectsAnUnknownTxnThatComesTwice) {
 TEST_F(WatchCheckTest, RejectsAnUnknownDeleteThatComesTwice) {
   record_.events.push_back(Gone("b", 20, Some("b", "1", 7)));
   record_.events.push_back(Gone("b", 21, std::nullopt));
-  EXPECT_THAT(Checked(), HasSubstr("delete of b@21 that nobody has made"));
+  EXPECT_THAT(Checked(), HasSubstr("delete of b@21 that no operation made"));
 }
 
 TEST_F(WatchCheckTest, RejectsAWatchThatEnded) {

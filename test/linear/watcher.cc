@@ -38,8 +38,7 @@ void Watcher::Run() {
 }
 
 bool Watcher::Follow() {
-  const auto watch =
-      engine_.StartWatch({.prefix = prefix_, .after = record_.upto}, [this] { OnWake(); });
+  const auto watch = engine_.Follow(record_.upto, [this] { OnWake(); });
   while (!Enough()) {
     constexpr uint64_t kMostEvents = 20;
     const auto batch = watch->Poll(1 + base::Uniform(random_, kMostEvents));
@@ -56,6 +55,7 @@ bool Watcher::Follow() {
 
 void Watcher::Take(const store::WatchBatch& batch) {
   for (const store::EventPtr& event : batch.events) {
+    if (!event->key.starts_with(prefix_)) continue;
     record_.events.push_back(*event);
     record_.upto = std::max(record_.upto, event->revision);
     if (!decode_) continue;
@@ -72,7 +72,8 @@ bool Watcher::Enough() {
   return record_.upto >= target_ || std::chrono::steady_clock::now() >= deadline_;
 }
 
-/// Not for ever: the end may have come, and an engine may need to be asked for progress.
+/// Waits for a limited time, because the end may have come, and an engine may need a progress
+/// request.
 void Watcher::WaitForWake() {
   constexpr std::chrono::milliseconds kLongest{100};
   bool finishing = false;

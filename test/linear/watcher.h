@@ -1,6 +1,6 @@
-// A watcher of a workload: follows a prefix on a thread of its own and records what it sees. When
-// its watch fails, it starts another one behind the last event; only when it is told that events
-// are gone (kExpired) does it end.
+// A watcher of a workload. It follows a prefix on its own thread and records what it sees. When its
+// watch fails, it starts another one after the last event. It ends only if the engine reports that
+// events have been deleted (kExpired).
 //
 // Threads: the functions are called by one thread.
 #pragma once
@@ -21,19 +21,19 @@ namespace berth::linear {
 
 class Watcher {
  public:
-  /// Begins behind `after`. `engine` must outlive it.
+  /// Begins after `after`. `engine` must outlive the watcher.
   Watcher(store::Engine& engine, std::string prefix, std::string name, store::Revision after,
           std::function<std::string(std::string_view)> decode, uint64_t seed);
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;
 
-  /// Ends when it has seen everything up to `upto`, or at the deadline. What it recorded.
+  /// Ends when it has seen everything up to `upto`, or at the deadline. Returns the record.
   WatchRecord Finish(store::Revision upto, std::chrono::steady_clock::time_point deadline);
 
  private:
   void Run();
-  /// One watch, until it fails or has seen enough; whether it was the last.
+  /// Follows one watch, until it fails or has seen enough. Returns whether it was the last one.
   bool Follow();
   void Take(const store::WatchBatch& batch);
   bool Enough() EXCLUDES(mutex_);
@@ -44,7 +44,7 @@ class Watcher {
   const std::string prefix_;
   const std::function<std::string(std::string_view)> decode_;
 
-  // Of the thread; of Finish when that is over.
+  // These belong to the thread, and to Finish after the thread has ended.
   base::SeededRandom random_;
   WatchRecord record_;
 

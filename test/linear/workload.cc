@@ -9,7 +9,7 @@
 #include <utility>
 #include <variant>
 
-#include "linear/client.h"
+#include "linear/linear_client.h"
 #include "linear/watcher.h"
 #include "store/blocking.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-/// The highest revision that a reply has told of: what a watcher has to reach.
+/// Returns the highest revision in a reply, which a watcher has to reach.
 store::Revision LastRevision(const History& history) {
   store::Revision last;
   for (const Operation& operation : history.operations) {
@@ -30,7 +30,7 @@ store::Revision LastRevision(const History& history) {
   return last;
 }
 
-/// Where to begin watching; tried again for a while, since servers may be down just now.
+/// Returns the revision to watch from. Retries for a while, since servers may be down.
 base::Result<store::Revision> Beginning(store::Engine& engine, std::chrono::milliseconds patience) {
   const auto deadline = steady_clock::now() + patience;
   for (;;) {

@@ -1,5 +1,5 @@
-// What a real kube-apiserver made of managed fields, step by step: each step starts from the object
-// that the server had answered before, so that one fault shows as one.
+// Compares managed fields with those that a real kube-apiserver wrote, step by step. Each step
+// starts from the object that the server had returned before, so that one fault shows up once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,8 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
-// A port or time that the server chose becomes one again, so that the object can be decoded.
+// Replaces a placeholder for a chosen port or time by a real one, so that the object can be
+// decoded.
 Value ReadGolden(const std::string& path) {
   std::string text = ReadText(path);
   text = std::regex_replace(text, std::regex(R"("<port:dynamic:(\d+)>")"), "3200$1");
@@ -63,7 +64,7 @@ Value Decode(const Value& document, const api::Kind& kind) {
   return decoded ? std::move(decoded->object) : Value(codec::Object());
 }
 
-// Without what the server fills in by itself, and without times.
+// Removes the fields that the server fills in, and times.
 std::string Comparable(Value object, const api::Kind& kind) {
   for (const char* name : {"uid", "resourceVersion", "creationTimestamp", "namespace"}) {
     codec::EraseAt(object, {"metadata", name});
@@ -87,7 +88,7 @@ std::string Comparable(Value object, const api::Kind& kind) {
   return codec::EncodeMessage(object, *kind.message);
 }
 
-// One scenario: the objects as the server last answered them, by path.
+// One scenario: the objects as the server last returned them, by path.
 class Replay {
  public:
   explicit Replay(const std::string& name)
@@ -124,7 +125,7 @@ class Replay {
     if (!KeepsManagedFields()) codec::CopyAt(live_[path], ours_, {"metadata", "managedFields"});
   }
 
-  // Whether managed fields were recorded; otherwise it goes on with ours.
+  // Returns whether managed fields were recorded. If not, the replay continues with ours.
   bool KeepsManagedFields() const { return codec::BoolAt(scenario_, "keepManagedFields"); }
 
   static std::string PathOf(const Value& step, const Value& body) {
@@ -139,7 +140,7 @@ class Replay {
   static FieldWrite WriteOf(const Value& step, const api::Kind& kind) {
     const bool status = StringAt(step, "path").ends_with("/status");
     std::string_view manager = StringAt(step, "query", "fieldManager");
-    // What golden.py calls itself.
+    // The name that golden.py uses.
     if (manager.empty()) manager = "kubectl";
     return {.kind = kind,
             .subresource = status ? "status" : std::string_view(),
@@ -147,7 +148,7 @@ class Replay {
             .now = kNow};
   }
 
-  // Nothing: it is not YAML.
+  // Returns nullopt if the body is not valid YAML.
   static std::optional<Value> BodyOf(const Value& step) {
     const Value& body = *step.Find("body");
     const std::string* text = body.AsString();
@@ -221,7 +222,7 @@ class Replay {
   const Value scenario_;
   const Value expected_;
   std::map<std::string, Value> live_;
-  Value ours_;  // Of the last step that was right.
+  Value ours_;  // Result of the last correct step.
   int checked_ = 0;
 };
 

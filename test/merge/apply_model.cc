@@ -19,7 +19,7 @@ Path Append(Path path, std::string element) {
   return path;
 }
 
-// With keys in order, so that equal values are equal texts.
+// Returns JSON with sorted keys, so that equal values have equal texts.
 std::string SortedJson(const Value& value) {
   std::string text;
   if (const codec::Array* array = value.AsArray()) {
@@ -84,7 +84,7 @@ class Flattener {
     }
   }
 
-  // Whether there is anything in it.
+  // Adds a container. Returns whether it has contents.
   bool Container(const Path& path, const Value& value) {
     const std::string json = SortedJson(value);
     const bool empty = json == "null" || json == "{}" || json == "[]";
@@ -135,8 +135,8 @@ Value Build(const Flat& flat, const Path& path) {
   return object;
 }
 
-// What a document mentions: its leaves, its entries, and what is empty, but for lists. An entry
-// that has lost everything has lost its keys too: it is there, but nobody knows which it is.
+// Returns what a document mentions: its leaves, its entries, and empty values except lists. An
+// entry that has lost all its contents has lost its keys too, so it cannot be identified.
 Paths FieldsOf(const Flat& flat) {
   Paths paths;
   for (const auto& [path, node] : flat.nodes) {
@@ -151,7 +151,7 @@ Paths FieldsOf(const Flat& flat) {
   return paths;
 }
 
-// With the structs and lists on the way to each of them.
+// Adds the structs and lists on the path to each of them.
 Paths Named(const Paths& paths) {
   Paths named = paths;
   for (Path path : paths) {
@@ -202,8 +202,9 @@ Flat Remove(Flat flat, const Paths& paths) {
   return flat;
 }
 
-// Two fingers: that of the live list goes ahead over what only it has, and waits at the next entry
-// that both have; entries that come out of order wait for their turn in the config.
+// Merges with two cursors. The cursor of the live list advances over elements that only the live
+// list has, and waits at the next element that both have. Elements that are out of order wait for
+// their turn in the config.
 std::vector<std::string> MergeOrder(const std::vector<std::string>& live,
                                     std::vector<std::string> config) {
   const auto has = [](const std::vector<std::string>& list, const std::string& element) {
@@ -265,7 +266,7 @@ Difference Compare(const Flat& before, const Flat& after, const Write& write) {
   }
   const auto is_reset = [&](const Path& path) {
     const bool status = write.subresource == "status";
-    // The status is the server's own also where clients cannot write it, as that of a NodePort.
+    // The server owns the status even where clients cannot write it, as with a NodePort.
     if (write.kind.message->Find("status") == nullptr) return false;
     const bool only_status =
         write.kind.kind == "ServiceCIDR" || write.kind.group == "allocation.berth.io";
@@ -367,7 +368,7 @@ Applied Apply(const Write& write, bool force, const Flat& live, const Flat& conf
   Manager& own = applied.managers[self];
   own.fields = FieldsOf(config);
   const Difference everything = Compare({}, config, write);
-  own.fields = And(own.fields, everything.changed);  // Without what this door does not write.
+  own.fields = And(own.fields, everything.changed);  // Without what this endpoint cannot write.
 
   Paths owned;
   for (const auto& [key, manager] : applied.managers) owned = Or(owned, manager.fields);

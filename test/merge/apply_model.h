@@ -1,6 +1,6 @@
-// Managed fields and server-side apply as they are defined, with no thought for speed: objects are
-// taken apart into a map from paths to leaves, ownership is a set of paths, and every rule is a
-// loop over all of them.
+// A plain implementation of managed fields and server-side apply, straight from their definition
+// and without regard to speed. Objects are flattened into a map from paths to leaves, ownership is
+// a set of paths, and every rule is a loop over all of them.
 #pragma once
 
 #include <map>
@@ -16,14 +16,14 @@
 
 namespace berth::merge::model {
 
-/// Elements as fieldsV1 writes them.
+/// Path elements as fieldsV1 writes them.
 using Path = std::vector<std::string>;
 using Paths = std::set<Path>;
 
-/// A document taken apart. A node is
-///   =JSON   a scalar, or what is owned as a whole
-///   null    {}  []   a struct, map or list that has nothing in it
-///   +       one that has
+/// A flattened document. A node is
+///   =JSON   a scalar, or a value that is owned as a whole
+///   null    {}  []   an empty struct, map or list
+///   +       a struct, map or list with contents
 ///   twice:JSON   all entries of a list that share an element, as one
 struct Flat {
   std::map<Path, std::string> nodes;
@@ -35,7 +35,7 @@ struct Flat {
 Flat Flatten(const codec::Value& document, const api::Message& message);
 codec::Value Unflatten(const Flat& flat);
 
-/// The element of a list's entry.
+/// Returns the path element of a list entry.
 std::string ElementOf(const api::Field& list, const codec::Value& entry);
 
 /// Operation, name, version (empty for Apply), subresource.
@@ -49,7 +49,7 @@ struct Manager {
 };
 using Managers = std::map<ManagerKey, Manager>;
 
-/// Of the managedFields of an object.
+/// Parses the managedFields of an object.
 Managers ManagersOf(const codec::Value& object);
 
 struct Write {
@@ -59,19 +59,19 @@ struct Write {
   std::string time;
 };
 
-/// Names of managers that own a field which an apply would change, with the field.
+/// Managers that own a field which an apply would change, with the field.
 using Conflicts = std::set<std::pair<ManagerKey, Path>>;
 
 struct Applied {
   Flat document;
   Managers managers;
-  Conflicts conflicts;  // If there are any, nothing else counts.
+  Conflicts conflicts;  // If there are any, the other members are unused.
 };
 
 Applied Apply(const Write& write, bool force, const Flat& live, const Flat& config,
               const Managers& managers);
 
-/// Any other write.
+/// Returns the managers after a write other than an apply.
 Managers Update(const Write& write, const Flat& before, const Flat& after, Managers managers);
 
 }  // namespace berth::merge::model

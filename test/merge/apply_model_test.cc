@@ -1,5 +1,5 @@
-// An object of a random kind, written by a few managers in random ways, by src/merge and by the
-// plain model of it: the same object, the same owners, the same conflicts after every write.
+// Writes an object of a random kind, by a few managers in random ways, with src/merge and with the
+// plain model. The object, its owners and the conflicts must be the same after every write.
 #include "merge/apply_model.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include "api/kinds.h"
 #include "api/meta.h"
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/decode.h"
 #include "codec/encode.h"
 #include "codec/json.h"
@@ -28,7 +28,7 @@ namespace {
 
 using codec::Value;
 
-// Not rapidcheck's: with so many draws it would shrink for hours.
+// Replaces rapidcheck's generator, which would shrink for hours with so many draws.
 class Dice {
  public:
   explicit Dice(uint64_t seed) : random_(seed) {}
@@ -42,11 +42,11 @@ class Dice {
   base::SeededRandom random_;
 };
 
-// Documents by the tables, with so few values that writers meet.
+// Makes documents by the tables, with so few different values that writers collide.
 class Maker {
  public:
   struct Style {
-    bool repeats = false;  // Lists may have entries twice.
+    bool repeats = false;  // Lists may have duplicate entries.
     bool empties = false;  // Null and empty values, which only a client's document has.
   };
 
@@ -69,17 +69,18 @@ class Maker {
       case api::Shape::kOne:
         return One(field);
       case api::Shape::kMap:
-        return Map();
+        return Map(field);
       case api::Shape::kList:
         break;
     }
     return List(field);
   }
 
-  Value Map() {
+  Value Map(const api::Field& field) {
+    const bool quantities = field.type == api::Type::kQuantity;
     Value map = codec::Object();
     for (const char* key : {"a", "b", "c"}) {
-      if (OneIn(2)) map.Set(key, Pick(2) == 0 ? "x" : "y");
+      if (OneIn(2)) map.Set(key, quantities ? Scalar(field) : Value(Pick(2) == 0 ? "x" : "y"));
     }
     return map;
   }
@@ -119,10 +120,12 @@ class Maker {
         return pick == 0 ? "2026-01-01T00:00:00Z" : "2026-01-02T00:00:00Z";
       case api::Type::kMicroTime:
         return pick == 0 ? "2026-01-01T00:00:00.000001Z" : "2026-01-02T00:00:00.000000Z";
+      case api::Type::kQuantity:
+        return pick == 0 ? "1" : pick == 1 ? "500m" : "0";
       case api::Type::kIntOrString:
         return pick == 0 ? Value("http") : Value(pick);
       default:
-        // Also what a key is by default.
+        // Includes the default value of a key.
         return pick == 0 ? "TCP" : pick == 1 ? "b" : "";
     }
   }
@@ -212,7 +215,7 @@ class World {
     Check(*std::move(applied), model::Unflatten(expected.document), expected.managers);
   }
 
-  // Sometimes much like the last one, so that little changes.
+  // Sometimes returns almost the same as the last one, so that little changes.
   Value Config() {
     if (last_config_.AsObject() != nullptr && OneIn(3)) {
       Value config = last_config_;
@@ -259,7 +262,7 @@ class World {
 
   Dice dice_;
   const api::Kind& kind_;
-  const bool crowded_ = OneIn(10);  // So many writers that the oldest become one.
+  const bool crowded_ = OneIn(10);  // So many writers that the oldest are merged.
   std::string log_;
   base::WallTime now_{std::chrono::seconds(1800000000)};
   Value live_ = codec::Object();

@@ -1,6 +1,5 @@
-// What patches do, said once more and as plainly as can be: no indices, no moves, every step makes
-// a new tree. For comparing with; nothing here is fast. Nothing is returned where there is an
-// error.
+// A second, plain implementation of patches, to compare with: no indices, no moves, and every step
+// makes a new tree. Nothing here is fast. Functions return nullopt on an error.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +40,7 @@ inline Value ValueOf(const Map& map) {
 inline bool IsMap(const Value& value) { return value.AsObject() != nullptr; }
 inline bool IsList(const Value& value) { return value.AsArray() != nullptr; }
 
-// RFC 7386, section 2, as it stands there.
+// Follows RFC 7386, section 2, literally.
 inline Value MergePatch(const Value& target, const Value& patch) {
   if (!IsMap(patch)) return patch;
   Map result = IsMap(target) ? MapOf(target) : Map();
@@ -55,7 +54,7 @@ inline Value MergePatch(const Value& target, const Value& patch) {
   return ValueOf(result);
 }
 
-// RFC 6901: the tokens of a pointer. What is before the first slash does not count.
+// Returns the tokens of a pointer (RFC 6901). Text before the first slash is ignored.
 inline std::optional<std::vector<std::string>> Tokens(const std::string& pointer) {
   std::vector<std::string> tokens;
   if (pointer.empty()) return tokens;
@@ -77,7 +76,7 @@ inline std::optional<std::vector<std::string>> Tokens(const std::string& pointer
   return tokens;
 }
 
-// One of `places`, from the end if it is negative.
+// Returns an index below `places`. A negative token counts from the end.
 inline std::optional<size_t> Place(const std::string& token, size_t places) {
   const bool sign = token.starts_with('-') || token.starts_with('+');
   const std::string digits = token.substr(sign ? 1 : 0);
@@ -136,7 +135,7 @@ inline std::optional<Value> Edited(const Value& document, std::vector<std::strin
   return list;
 }
 
-// What is at a place. Null for a member that is not there.
+// Returns the value that a pointer names, or null for a member that does not exist.
 inline std::optional<Value> Got(const Value& document, std::vector<std::string> tokens) {
   if (tokens.empty()) return document;
   const std::string token = tokens.front();

@@ -1,6 +1,6 @@
-// Random documents and random patches, through merge and through the plain model of it: the same
-// result, or an error from both. Objects and their strategic patches follow the tables of every
-// kind, with few different values, so that most patches find something to merge with.
+// Applies random patches to random documents, with merge and with the plain model. Both must give
+// the same result or an error. Objects and their strategic patches follow the tables of every kind,
+// with few different values, so that most patches find something to merge with.
 #include "merge/patch_model.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "api/kinds.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "codec/json.h"
-#include "codec/testing.h"
+#include "codec/testing/codec_kit.h"
 #include "merge/json_patch.h"
 #include "merge/merge_patch.h"
 #include "merge/strategic_merge.h"
@@ -32,15 +32,15 @@ using codec::Object;
 using codec::Pick;
 using codec::Value;
 
-// How often one of rapidcheck's cases draws.
+// Returns how many draws one of rapidcheck's cases makes.
 int64_t Draws() { return base::LongCount(500); }
 
 bool OneIn(int times) { return Pick(times) == 0; }
 
-// One of few.
+// Returns one of few keys.
 std::string SomeKey() { return std::string(1, "abcd"[Pick(4)]); }
 
-// Few keys, so that documents and patches meet.
+// Makes a document with few different keys, so that documents and patches collide.
 Value Document(int depth) {
   const int kind = depth == 4 ? 1 + Pick(3) : depth > 0 ? Pick(4) : 0;
   if (kind == 0) return OneIn(5) ? codec::ArbitraryScalar() : Value(Pick(3));
@@ -81,7 +81,7 @@ std::string SomeToken(const Value& container) {
   return (object->begin() + Pick(static_cast<int>(object->size())))->key;
 }
 
-// Mostly the way to a place that is there.
+// Returns a pointer, mostly to an existing place.
 std::string SomePointer(const Value& document) {
   if (OneIn(20)) return "";
   std::string pointer = OneIn(60) ? "x" : "";
@@ -106,7 +106,7 @@ Value SomeOperation(const Value& document) {
   return operation;
 }
 
-// How many of the patches could be applied. A test in which all or none can does not say much.
+// How many of the patches could be applied. If all or none can, the test proves little.
 struct Share {
   int64_t applied = 0;
   int64_t all = 0;
@@ -127,7 +127,7 @@ TEST(PatchModel, JsonPatch) {
     for (int64_t i = 0; i < Draws(); ++i) {
       Value document = Document(4);
       Array operations;
-      Value now = document;  // So that later operations find what earlier ones have made.
+      Value now = document;  // Later operations find what earlier ones have made.
       for (int length = 1 + Pick(4); length > 0; --length) {
         operations.push_back(SomeOperation(now));
         now = model::JsonPatch(now, {operations.back()}).value_or(now);
@@ -145,7 +145,7 @@ TEST(PatchModel, JsonPatch) {
   share.Check();
 }
 
-// A value of a field's type; of few.
+// Returns a value of a field's type, out of few.
 Value Simple(const Field& field) {
   switch (field.type) {
     case Type::kBool:
@@ -158,7 +158,7 @@ Value Simple(const Field& field) {
   }
 }
 
-// What a document holds for one entry of a field, and with `patch`, what a patch does.
+// Returns the value of one entry of a field in a document, or with `patch` in a patch.
 Value Entry(const Field& field, bool patch);
 
 Value Map(const Message& message, bool patch);
@@ -192,7 +192,7 @@ Value Directive() {
   return OneIn(20) ? "merge" : all[static_cast<size_t>(Pick(4))];
 }
 
-// The keys of a list in its order, with some more and some fewer.
+// Returns the keys of a list in its order, with some added and some removed.
 Value OrderOf(const Field& field, const Value* list) {
   Array order;
   for (const Value& element : list == nullptr || !list->AsArray() ? Array() : *list->AsArray()) {
@@ -229,7 +229,7 @@ void AddDirectives(Object& map, const Message& message) {
   }
 }
 
-// Where there is something to merge is where most of them should meet.
+// Returns whether to include a field. Fields that can be merged are included most often.
 bool IsThere(const Field& field, bool patch) {
   const bool is_key = field.name == "port" || field.name == "uid" || field.name == "type";
   if (is_key) return !OneIn(patch ? 40 : 100);

@@ -1,12 +1,15 @@
-// Strategic merge by its documented rules, as plainly as can be; see patch_model.h.
+// A plain implementation of strategic merge by its documented rules; see patch_model.h.
 //
-//   - Maps are merged; null deletes; a value of another type, or for a field that is not there, is
-//     taken as it is, without nulls and without maps that have a "$patch".
-//   - Lists are replaced, or merged: maps with equal merge keys are one element, values are sets.
-//   - The order of a merged list: two rows, what the patch names, in its order, and what only the
-//     object has, in the object's order. Of the two that come first, the object's goes first only
-//     if the object had both and had it first.
-//   - $setElementOrder puts the result into order in the same way, with its own list of names.
+//   - Maps are merged. Null deletes. A value of another type, or of a field that the object lacks,
+//     is
+//     copied without nulls and without maps that have a "$patch".
+//   - Lists are replaced or merged. In a merge, maps with equal merge keys are one element, and
+//     values are sets.
+//   - The order of a merged list comes from two rows: the elements that the patch names, in the
+//     patch's order, and the others, in the object's order. Of the two front elements, the other
+//     one
+//     comes first only if the object had both and had it first.
+//   - $setElementOrder orders the result in the same way, with its own list of names.
 #pragma once
 
 #include "merge/patch_model.h"
@@ -46,11 +49,11 @@ inline std::optional<Value> Taken(const Value& patch, bool without_nulls) {
   return ValueOf(map);
 }
 
-// The elements of lists, told apart by a key; by themselves if it is "".
+// Finds elements of lists by a merge key, or by the whole element if the key is "".
 struct List {
   std::string key;
 
-  // Nothing if it has none. Keys are scalars.
+  // Returns nullopt if the element has no key. Keys are scalars.
   std::optional<Value> KeyOf(const Value& element) const {
     if (!key.empty() && Member(element, key) == nullptr) return std::nullopt;
     const Value found = key.empty() ? element : *Member(element, key);
@@ -70,7 +73,7 @@ struct List {
                        [&](const Value& element) { return KeyOf(element).has_value(); });
   }
 
-  // The elements of `list` that are (not) in `names`, in the order of `order`.
+  // Returns the elements of `list` that are (not) in `names`, in the order of `order`.
   Array Row(const Array& list, const Array& names, bool in, const Array& order) const {
     Array row;
     for (const Value& element : list) {
@@ -110,8 +113,7 @@ inline bool OneType(Array list, const Array& more) {
 
 inline std::optional<Value> Strategic(const Value& object, const Value& patch, const Message* m);
 
-// What the object's list is once the patch's directives have been followed, and what is left of
-// the patch.
+// The object's list after the patch's directives were applied, and the remaining patch.
 struct Directed {
   Array list;
   Array patch;
@@ -139,7 +141,7 @@ inline std::optional<Directed> Follow(const List& rule, const Array& list, const
 
 struct MergedList {
   Array list;
-  Array object;  // The object's own, without what was deleted: its order counts.
+  Array object;  // The object's list without deleted elements, for its order.
 };
 
 inline std::optional<MergedList> MergeLists(const Field& field, const Array& list,
@@ -156,7 +158,7 @@ inline std::optional<MergedList> MergeLists(const Field& field, const Array& lis
   if (!rule.AllHaveKeys(now.list) || !rule.AllHaveKeys(now.patch)) return std::nullopt;
   Array merged;
   for (const Value& element : now.list) {
-    // Values are a set.
+    // Lists of values are sets.
     if (!rule.key.empty() || !rule.Find(merged, element)) merged.push_back(element);
   }
   for (const Value& element : now.patch) {
@@ -172,7 +174,7 @@ inline std::optional<MergedList> MergeLists(const Field& field, const Array& lis
   return MergedList{.list = rule.InOrder(merged, now.patch, now.list), .object = now.list};
 }
 
-// Whether the elements of a patch come in `order`, all of them.
+// Returns whether all elements of a patch appear in `order`, in that order.
 inline bool Follows(const List& rule, const Array& patch, const Array& order) {
   if (patch.empty() || order.empty()) return true;
   size_t next = 0;
@@ -211,7 +213,7 @@ inline std::optional<Array> Ordered(const Field& field, const Value* list, const
   return rule.InOrder(merged.list, *order.AsArray(), merged.object);
 }
 
-// What follows "<directive>/", which names a list.
+// Returns the name of the list that follows "<directive>/", or nullopt.
 inline std::optional<std::string> Named(const std::string& key, const std::string& directive) {
   if (!key.starts_with(directive + "/")) return std::nullopt;
   return key.substr(directive.size() + 1);

@@ -1,5 +1,5 @@
-// The allocator's reference model: slow and obviously right. It keeps a map of what is held and
-// answers every question by looking at all of it.
+// The allocator's reference model. It is slow and obviously correct: it keeps a map of the held
+// values and answers every question by looking at all of it.
 #pragma once
 
 #include <algorithm>
@@ -35,14 +35,19 @@ class IndexModel {
     return Outcome::kDone;
   }
 
-  /// Release, ReleaseToCool, EndCooling and Unreserve: from one state to another.
-  Outcome Move(U128 value, State from, State to) {
+  Outcome Release(U128 value) {
     const auto state = Get(value);
     if (!state) return Outcome::kOutOfRange;
-    if (*state != from) return Outcome::kNotHeld;
+    if (*state != State::kTaken) return Outcome::kNotHeld;
     held_.erase(value);
-    if (to != State::kFree && Get(value) == State::kFree) held_[value] = to;
     return Outcome::kDone;
+  }
+
+  void Put(U128 value, State state) {
+    if (!layout_.Contains(value)) return;
+    held_.erase(value);
+    if (state == State::kFree) return;
+    if (state == State::kTaken || !InExclusion(value)) held_[value] = state;
   }
 
   Outcome Reserve(U128 value) {
@@ -55,7 +60,7 @@ class IndexModel {
     return Outcome::kDone;
   }
 
-  /// May `value` be the answer to "any"?
+  /// Returns whether `value` is a valid result of a pick.
   bool MayPick(std::optional<U128> value) const {
     const bool dynamic = Counts(Band::kDynamic)[State::kFree] > 0;
     const bool spill = !layout_.strict() && Counts(Band::kStatic)[State::kFree] > 0;
@@ -90,7 +95,7 @@ class IndexModel {
     return values;
   }
 
-  /// All gaps at or above `from` inside `bounds`.
+  /// Returns all free runs at or above `from` inside `bounds`.
   std::vector<Interval> FreeRuns(U128 from, const std::optional<Interval>& bounds) const {
     std::vector<Interval> runs;
     if (!bounds || from > bounds->last) return runs;
@@ -106,27 +111,6 @@ class IndexModel {
     }
     runs.push_back({next, bounds->last});
     return runs;
-  }
-
-  std::optional<U128> NearestFree(U128 value) const {
-    std::optional<U128> best;
-    const auto distance = [&](U128 to) { return to > value ? to - value : value - to; };
-    for (const Interval& run : FreeRuns(0, layout_.span())) {
-      const U128 candidate = std::clamp(value, run.first, run.last);
-      if (!best || distance(candidate) < distance(*best)) best = candidate;
-    }
-    return best;
-  }
-
-  std::optional<Interval> FindBlock(U128 count) const {
-    auto runs = FreeRuns(0, layout_.BandSpan(Band::kDynamic));
-    if (!layout_.strict()) {
-      for (const Interval& run : FreeRuns(0, layout_.span())) runs.push_back(run);
-    }
-    for (const Interval& run : runs) {
-      if (count > 0 && run.Size() >= count) return Interval{run.first, run.first + count - 1};
-    }
-    return std::nullopt;
   }
 
   size_t size() const { return held_.size(); }

@@ -1,4 +1,4 @@
-// What must hold when a request is answered.
+// Checks for each answer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,9 +21,10 @@ Classes ClassOf(const base::Error& error) {
     case base::Reason::kNotFound:
       return kMissing;
     case base::Reason::kConflict:
-      return kConflict;
-    case base::Reason::kForbidden:
-      return says("would be outside of every range") ? kBlocked : kForbidden;
+      if (says("would be outside of every range")) return kBlocked;
+      return says("kept in bitmaps") || says("being moved to") || says("it is the primary range")
+                 ? kRefused
+                 : kConflict;
     case base::Reason::kInvalid:
       if (says("already allocated")) return kTaken;
       if (says("would be outside of every range")) return kBlocked;
@@ -52,7 +53,7 @@ Service ServiceOf(const registry::Target& target, const state::Object& object) {
 
 void Run::OnAnswer(const OpenPtr& open, const Answer& answer) {
   std::erase(open_, open);
-  OnExpired();  // The server may have seen it.
+  OnExpired();  // The server may have seen an expiry.
   const bool closed = closing_ && !answer && answer.error() == base::ShuttingDown();
   if (closed) return;
   const Classes got = answer ? kOk : ClassOf(answer.error());
@@ -73,7 +74,7 @@ void Run::CheckAnswer(const Open& open, const Answer& answer, Classes got) {
   }
   if (got == kStore) return;
   if (got == kUnknown) {
-    // An address that a Service asks for at the same time is not followed.
+    // The outcome for an address is not resolved if a Service asks for it at the same time.
     const bool followed = !lost_past_ && open.request.IsAboutService();
     if (!open.unknown || followed) Fail("there was nothing unknown" + about);
     return;
@@ -122,8 +123,8 @@ std::string Run::CheckIn(const World& world, const Settings& settings, const Ope
   return got == kOk ? CheckForeseen(open, *answer, verdict, settings, world) : "";
 }
 
-/// Two servers were asked for the same, and one did it: the other, whose reply was lost, cannot
-/// tell whose it was.
+/// Checks the case that two servers were asked for the same change and one made it. The other one,
+/// whose reply was lost, cannot tell which of them did.
 std::string Run::CheckDoneByAnother(const Open& open, const Written& written,
                                     const World& world) const {
   const StoredService* stored = world.Find(open.request.name);

@@ -1,5 +1,4 @@
-// What must hold when something was committed: each commit must be what the model says in the world
-// before it.
+// Checks for each commit: it must be what the model says in the world before it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,6 +7,7 @@
 #include <utility>
 
 #include "model/services_run.h"
+#include "model/services_world.h"
 
 namespace berth::model {
 namespace {
@@ -27,8 +27,6 @@ Values HeldBy(const World& world, const std::string& name) {
   return stored == nullptr ? Values() : stored->service.Held();
 }
 
-std::string NameIn(const std::string& key) { return key.substr(key.rfind('/') + 1); }
-
 bool IsRecord(const std::string& key) {
   return key.starts_with("/registry/ipaddresses/") ||
          key.starts_with("/registry/allocation.berth.io/nodeports/");
@@ -38,7 +36,7 @@ bool IsPut(const store::Event& event) { return event.type == store::Event::Type:
 
 }  // namespace
 
-/// What ends by itself: holds and cool-downs whose time is over.
+/// Applies expiries: holds and cool-downs whose time is over.
 void Run::OnExpired() {
   if (!shared_.memory) return;
   shared_.memory->Tick();
@@ -59,7 +57,8 @@ void Run::OnExpired() {
   if (!wrong.empty()) Fail("after something has expired: " + wrong);
 }
 
-/// Who shares a transaction has his part of it, and comes after those before him.
+/// Splits a shared transaction. Each request has its part of it, after those of the requests before
+/// it.
 void Run::OnCommit(const std::vector<OpenPtr>& members, const Events& events) {
   if (members.size() > 1) ++seen_.merged;
   Events rest = events;
@@ -91,7 +90,7 @@ void Run::OnCommit(const std::vector<OpenPtr>& members, const Events& events) {
     for (const store::EventPtr& event : rest) {
       const bool shared = event->key.starts_with("/registry/ranges/") ||
                           event->key.starts_with("/registry/leases/");
-      if (!shared) Fail("nobody asked for a change of " + event->key);
+      if (!shared) Fail("unexpected change of " + event->key);
     }
   }
   const std::string wrong = CheckWorld(Now());
@@ -104,7 +103,7 @@ void Run::CheckCommit(Open& open, const WorldPtr& after, const Events& events) {
   const std::string about = " (" + ToText(open.request) + ")";
   if (open.request.dry_run) return Fail("a dry run was committed" + about);
   if (open.commit != 0) return Fail("committed twice" + about);
-  // What families there are is known when a request is completed, which is before it is written.
+  // The families are known when a request is completed, which is before it is written.
   std::string wrong;
   for (const Settings& settings : SettingsOf(open, Now())) {
     const Verdict verdict = Judge(Now(), open.request, settings);
@@ -139,7 +138,8 @@ void Run::CheckCommit(Open& open, const WorldPtr& after, const Events& events) {
 }
 
 std::vector<Settings> Run::SettingsOf(const Open& open, const World& world) const {
-  // Another one that has drawn what is now kept holds it until it is told that it cannot have it.
+  // Another request that has picked a value which is now kept holds it until it learns that it
+  // cannot have it.
   Settings settings{
       .gates = servers_[open.request.replica]->Gates(),
       .families = world.cluster->Families(),
@@ -183,8 +183,9 @@ void Run::CheckServiceCommit(const Open& open, const Verdict& verdict, const Set
   seen_.given_back += static_cast<int64_t>(given.size());
 }
 
-/// Records of what is taken, the Service, records of what is given back: nothing else. But what is
-/// given back and kept is written before it too, and so are ports that are for others now.
+/// Checks the order of events: records of taken values, the Service, records of released values,
+/// and nothing else. But a released value that stays reserved is written before the Service too,
+/// and so are ports whose purpose has changed.
 void Run::CheckRecords(const Open& open, const World& after, const Events& events) {
   const Values had = HeldBy(Now(), open.request.name);
   const Values has = HeldBy(after, open.request.name);
@@ -201,8 +202,8 @@ void Run::CheckRecords(const Open& open, const World& after, const Events& event
     changed.insert(NameIn(event->key));
   }
   if (!passed) Fail("nothing became of " + open.key);
-  if (!commit::WritesRecords(Now().form.form)) {
-    // One that is left and about to go may still be told what its port is for.
+  if (!allocation::WritesRecords(Now().form.form)) {
+    // A record that is about to be removed may still get a new purpose for its port.
     if (!changed.empty() && !Now().form.removing) {
       Fail("there are records where there are only bitmaps");
     }
@@ -219,13 +220,14 @@ void Run::CheckRecords(const Open& open, const World& after, const Events& event
   }
 }
 
-/// What is reserved for the Service is so again; what a range lets cool down cools.
+/// Checks a released value. It is reserved again if it was reserved for the Service, and cools down
+/// if its range says so.
 void Run::CheckGivenBack(const Open& open, const std::string& value, const World& after) {
   const Record* before = Now().RecordOf(value);
   const Record* record = after.RecordOf(value);
-  if (before == nullptr || !commit::WritesRecords(Now().form.form)) return;
+  if (before == nullptr || !allocation::WritesRecords(Now().form.form)) return;
   const std::string about =
-      fmt::format("{}, given back, is {} ({})", value, record == nullptr ? "gone" : ToText(*record),
+      fmt::format("{}, released, is {} ({})", value, record == nullptr ? "gone" : ToText(*record),
                   ToText(open.request));
   if (!before->reserved_for.empty()) {
     ++seen_.kept_again;
@@ -237,8 +239,8 @@ void Run::CheckGivenBack(const Open& open, const std::string& value, const World
   std::set<int64_t> allowed;
   for (size_t i = FirstSeen(open); i < worlds_.size(); ++i) {
     const World& world = *worlds_[i];
-    if (world.closed.contains(PoolOfValue(value))) return;  // What it shall be may be in force.
-    if (commit::WritesBitmaps(world.form.form)) {
+    if (world.closed.contains(PoolOfValue(value))) return;  // The change may be in force.
+    if (allocation::WritesBitmaps(world.form.form)) {
       allowed.insert(0);
     } else {
       allowed.merge(world.cluster->CoolDowns(value));
@@ -256,7 +258,7 @@ void Run::CheckGivenBack(const Open& open, const std::string& value, const World
   if (!right) Fail(about);
 }
 
-/// Whether each says how it was chosen, and was chosen from the right range and band.
+/// Checks that each record says how the value was chosen, and that the range and band are right.
 void Run::CheckTaken(const Open& open, const Verdict& verdict, const Settings& settings,
                      const World& after, const Values& taken) {
   if (verdict.unsure || !verdict.next) return;
@@ -264,7 +266,7 @@ void Run::CheckTaken(const Open& open, const Verdict& verdict, const Settings& s
   for (const std::string& value : taken) {
     const bool is_given = given.contains(value);
     const PoolOf pool = PoolOfValue(value);
-    if (commit::WritesRecords(Now().form.form)) {
+    if (allocation::WritesRecords(Now().form.form)) {
       const std::string& chosen = after.records.at(value).chosen;
       if (chosen != (is_given ? "static" : "dynamic")) {
         Fail(fmt::format("{} is recorded as {}", value, chosen));
@@ -288,8 +290,9 @@ void Run::CheckTaken(const Open& open, const Verdict& verdict, const Settings& s
   }
 }
 
-/// Whether there was a moment when a range that gives the value came first, and its dynamic band
-/// could have looked full if the value is in the static one: others in flight may have had a part.
+/// Returns whether at some moment a range that can give out the value came first. If the value is
+/// in the static band, the dynamic band must have been able to look full, because other requests in
+/// flight may have held a part of it.
 bool Run::MayBeDrawn(const Open& open, const Settings& settings, const std::string& value,
                      size_t takes) const {
   constexpr size_t kMostPorts = 8;
@@ -335,7 +338,7 @@ void Run::CheckRecordCommit(const Open& open, const World& after, const Events& 
   }
   if (open.request.verb == Verb::kKeep) {
     Record expected{.state = open.request.hold != 0 ? State::kPending : State::kReserved,
-                    .name = record->name,  // Of the range.
+                    .name = record->name,  // Name of the range.
                     .reserved_for = open.request.parent,
                     .until = record->until};
     if (*record != expected) Fail("another record than asked for: " + ToText(*record) + about);
@@ -345,7 +348,8 @@ void Run::CheckRecordCommit(const Open& open, const World& after, const Events& 
   }
 }
 
-/// The range and its companions are as they should be, and whoever takes something hears of it.
+/// Checks that the ranges are as expected, and that the fence was written if allocations depend on
+/// the change.
 void Run::CheckRangeCommit(const Open& open, const Verdict& verdict, const World& after,
                            const Events& events) {
   const std::string about = " (" + ToText(open.request) + ")";
@@ -364,7 +368,7 @@ void Run::CheckRangeCommit(const Open& open, const Verdict& verdict, const World
   const bool fenced = std::ranges::any_of(events, [](const store::EventPtr& event) {
     return event->key.starts_with("/registry/berth.io/fence/");
   });
-  if (must && !fenced) Fail("a range has changed behind the back of its fence" + about);
+  if (must && !fenced) Fail("a range has changed without a write of its fence" + about);
   if (fenced && after.closed.contains(pool))
     Fail("a range has changed, and its fence is closed" + about);
 }

@@ -27,8 +27,8 @@ void Default(Service& service, const Service* old, const registry::Gates& gates)
   if (!known) service.lb_ports.reset();
 }
 
-/// Numbers that were left out come back by the name of their port: first to ports that are what
-/// they were, then to those that changed, unless somebody has the number.
+/// Restores omitted numbers by the name of their port: first to unchanged ports, then to changed
+/// ones unless another port has the number.
 void CarryNumbers(Service& service, const Service& old) {
   std::set<int64_t> given;
   for (const Port& port : service.ports) given.insert(port.node);
@@ -56,7 +56,7 @@ void Carry(Service& service, const Service& old) {
   }
 }
 
-/// What does not go with the new type goes, if the client left it as it was.
+/// Removes what does not fit the new type, if the client left it unchanged.
 void Wipe(Service& service, const Service& old) {
   if (service.IsExternalName() && !old.IsExternalName()) {
     if (service.ips == old.ips) service.ips.clear();
@@ -81,7 +81,7 @@ void Wipe(Service& service, const Service& old) {
 
 bool AddressesFit(const Service& service) {
   if (service.IsHeadless()) return true;
-  if (Has(service.ips, "None")) return false;  // It stands alone.
+  if (Has(service.ips, "None")) return false;  // None must be the only entry.
   if (service.ips.size() == 2 && FamilyOf(service.ips[0]) == FamilyOf(service.ips[1])) return false;
   for (size_t i = 0; i < service.ips.size() && i < service.families.size(); ++i) {
     if (FamilyOf(service.ips[i]) != service.families[i]) return false;
@@ -89,7 +89,7 @@ bool AddressesFit(const Service& service) {
   return service.families.size() < 2 || service.families[0] != service.families[1];
 }
 
-/// Policy and families; false: they cannot be.
+/// Decides policy and families. Returns false if they are not valid.
 class Families {
  public:
   Families(const Service* old, Texts configured) : old_(old), configured_(std::move(configured)) {
@@ -119,7 +119,8 @@ class Families {
   }
 
  private:
-  /// PreferDualStack that stays as it is, and whatever is being deleted and does not ask for more.
+  /// Returns whether all families are kept: with an unchanged PreferDualStack, and for a Service
+  /// that is being deleted and does not ask for more.
   bool KeepsAll(Service& service) const {
     const bool same = service.ips == old_->ips && service.families == old_->families;
     const bool preferred = old_->policy.empty() || old_->policy == "PreferDualStack";
@@ -200,7 +201,8 @@ bool IsValid(const Service& service) {
   return service.health == 0 || service.NeedsHealth();
 }
 
-/// The first stays what it is; the second comes, or goes with SingleStack.
+/// Returns whether a list may change in this way: the first entry stays, and the second one is
+/// added, or removed with SingleStack.
 bool ListMayFollow(const Texts& now, const Texts& before, bool single) {
   if (now.size() == before.size()) return now == before;
   if (now.empty() || before.empty()) return before.empty();

@@ -1,5 +1,5 @@
-// The part of the reference model that does not look at what is taken: what a Service is once all
-// that was left out is filled in, and whether it may be so.
+// The part of the reference model that does not depend on taken values: how a Service looks once
+// its missing fields are filled in, and whether that is valid.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,21 @@
 #include <vector>
 
 #include "model/services_world.h"
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 
 namespace berth::model {
 
-/// `old` is null for a new one, `families` are those of which there are ranges. Nothing: it is
-/// invalid. Addresses and numbers that are still to be had are empty or 0.
+/// Returns the completed Service, or nullopt if it is invalid. `old` is null for a new Service, and
+/// `families` are those that have ranges. Addresses and numbers that are still to be allocated are
+/// empty or 0.
 std::optional<Service> Complete(Service asked, const Service* old,
                                 const std::vector<std::string>& families,
                                 const registry::Gates& gates);
 
-/// What is being deleted gets no new ones.
+/// Returns whether an update adds finalizers. An object that is being deleted gets no new ones.
 bool AddsFinalizers(const Service& next, const Service& old);
 
-/// The address that it has, once more as its second one.
+/// Returns whether an update repeats the address of the Service as its second one.
 bool TakesOwnAddress(const Service& next, const Service& old);
 
 }  // namespace berth::model

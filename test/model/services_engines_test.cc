@@ -1,6 +1,6 @@
-// The model test on the engines that real servers have: one on RocksDB, several on etcd. Faults are
-// the memory engine's, and what expires does so when a real engine finds time for it: so there are
-// neither here.
+// The model test on the engines of real servers: one server on RocksDB, several on etcd. There are
+// no faults, which only the memory engine can inject. Nothing expires, because a real engine
+// expires records in its own time.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@
 namespace berth::model {
 namespace {
 
-/// Engines have threads: what they use is not the test's.
+/// Engines have threads, so they get a clock and a log of their own.
 class RocksBackend final : public Backend {
  public:
   RocksBackend() {
@@ -28,7 +28,7 @@ class RocksBackend final : public Backend {
   store::Engine& At(size_t /*replica*/) override { return *engine_; }
 
  private:
-  const base::TempDir directory_{base::TempDir::Place::kMemory};
+  const base::TempDir directory_{base::TempDir::Medium::kMemory};
   base::SystemClock clock_;
   base::Logger log_{{.sink = [](std::string_view) {}}, clock_};
   std::unique_ptr<store::Engine> engine_;

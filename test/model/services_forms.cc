@@ -1,43 +1,43 @@
-// The form that the store keeps allocations in, switched while everybody goes on.
+// Switches the form in which the store keeps allocations while other requests continue.
 #include <fmt/format.h>
 
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "allocation/allocation_forms.h"
+#include "allocation/bitmaps/stored_bitmaps.h"
+#include "allocation/forms/form_switch.h"
 #include "codec/storage.h"
-#include "commit/bitmaps.h"
-#include "controllers/form_switch.h"
 #include "model/services_run.h"
-#include "registry/allocation_forms.h"
 
 namespace berth::model {
 namespace {
 
-using commit::AllocationForm;
+using allocation::AllocationForm;
 
-/// A switch is cut off after some of its writes, now and then.
+/// A switch is interrupted after some of its writes, now and then.
 constexpr int kCutOff = 4;  // Percent of the writes.
 constexpr int kMostSteps = 3000;
 
 }  // namespace
 
 void Run::BeginWithBitmaps() {
-  const auto put = [this](int bitmap, const std::string& range) {
-    shared_.Put(std::string(commit::kBitmaps[static_cast<size_t>(bitmap)].key),
-                commit::StoredBitmap({.range = range, .data = ""}));
+  const auto put = [this](allocation::BitmapId bitmap, const std::string& range) {
+    shared_.Put(allocation::KeyOf(bitmap), allocation::StoredBitmap({.range = range, .data = ""}));
   };
   const std::vector<std::string> cidrs = scene_.ranges.Cidrs();
-  put(commit::kPrimaryBitmap, cidrs[0]);
-  if (cidrs.size() > 1) put(commit::kSecondaryBitmap, cidrs[1]);
-  put(commit::kPortBitmap, scene_.ranges.PortText());
-  shared_.Put(registry::kFormKey,
+  put(allocation::BitmapId::kPrimary, cidrs[0]);
+  if (cidrs.size() > 1) put(allocation::BitmapId::kSecondary, cidrs[1]);
+  put(allocation::BitmapId::kPorts, scene_.ranges.PortText());
+  shared_.Put(allocation::kFormKey,
               codec::EncodeStored(
-                  registry::FormObject({.form = AllocationForm::kBitmaps}, shared_.clock.Now()),
+                  allocation::FormObject({.form = AllocationForm::kBitmaps}, shared_.clock.Now()),
                   api::kRangeFenceKind));
 }
 
-/// Meanwhile everything else goes on; it may be cut off, unless it has to come to its end.
+/// Runs one write of a switch while everything else continues. It may be interrupted, unless
+/// `to_the_end` is set.
 base::Result<commit::Written> Run::RunWrite(size_t replica, commit::Write write, bool to_the_end) {
   if (!to_the_end && Percent(kCutOff)) {
     return base::Fail(base::Reason::kServiceUnavailable, "cut off");
@@ -54,11 +54,11 @@ base::Result<commit::Written> Run::RunWrite(size_t replica, commit::Write write,
 void Run::SwitchForm(size_t replica, AllocationForm to, bool to_the_end) {
   switching_ = replica;
   Server& server = *servers_[replica];
-  Log(fmt::format("    replica {} switches to {}", replica, registry::FormText(to)));
-  controllers::FormSwitch the_switch(
+  Log(fmt::format("    replica {} switches to {}", replica, allocation::FormText(to)));
+  allocation::FormSwitch the_switch(
       {.registry = server.Registry(),
        .follower = server.Follower(),
-       .allocations = server.Allocations(),
+       .ledger = server.Ledger(),
        .clock = shared_.clock,
        .run = [this, replica, to_the_end](
                   commit::Write write) { return RunWrite(replica, std::move(write), to_the_end); }},
@@ -69,7 +69,7 @@ void Run::SwitchForm(size_t replica, AllocationForm to, bool to_the_end) {
   if (report && report->changed) ++seen_.switches;
 }
 
-/// What was cut off is finished, or taken back.
+/// Completes an interrupted switch, or takes it back.
 void Run::FinishSwitch() {
   const Form& form = Now().form;
   if (form.form == AllocationForm::kRecords && !form.removing) return;

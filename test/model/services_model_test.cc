@@ -1,6 +1,6 @@
-// Random requests about Services and addresses against all of the way of a write, beside a small
-// model of what must become of them. Every answer and every transaction must agree; a failure names
-// the seed, and BERTH_SEED=<seed> repeats it (with --gtest_filter for the test).
+// Sends random requests about Services and addresses through the whole write path, and compares the
+// outcomes with a small model. Every answer and every transaction must agree. A failure names the
+// seed, and BERTH_SEED=<seed> repeats it (with --gtest_filter for the test).
 #include <gtest/gtest.h>
 
 #include "model/services_seeds.h"

@@ -1,4 +1,4 @@
-// Requests about ranges, and about values that are kept for somebody.
+// Generates requests about ranges and about reserved values.
 #include <fmt/format.h>
 
 #include <array>
@@ -10,7 +10,7 @@ namespace berth::model {
 namespace {
 
 /// Names that a range of the pool may have, the well-known one first, and bounds: smaller and
-/// larger ones, and others that overlap with these or have nothing in common with them.
+/// larger ones, and others that overlap with these or are disjoint.
 struct RangeChoice {
   PoolOf pool;
   std::vector<std::string> names;
@@ -18,7 +18,7 @@ struct RangeChoice {
   std::vector<std::string> other_texts;
 };
 
-const std::vector<RangeChoice> kChoices = {
+const alloc::PerPool<RangeChoice> kChoices = {{{
     {PoolOf::kIpv4,
      {"allocator.ipv4.k8s.io", "blue", "green"},
      {"10.96.0.0/26", "10.96.0.0/27", "10.96.0.0/27", "10.96.0.0/28", "10.96.0.0/29"},
@@ -31,9 +31,9 @@ const std::vector<RangeChoice> kChoices = {
      {"allocator.nodeport.k8s.io", "web", "low"},
      {"30000-30023", "30000-30023", "30000-30047", "30000-30007", "30000-30015"},
      {"30010-30040", "80-82", "443"}},
-};
+}}};
 
-/// A band must fit into the smallest of them.
+/// A band must fit into the smallest range.
 constexpr int64_t kMostBand = 4;
 
 }  // namespace
@@ -59,7 +59,7 @@ Request Requests::KeepRequest(Request request, const World& now) {
 }
 
 RangeSpec Requests::SomeRange(const std::string& name, PoolOf pool) {
-  const RangeChoice& choice = kChoices[static_cast<size_t>(pool)];
+  const RangeChoice& choice = kChoices[pool];
   const bool other = habits_.tidy ? name != choice.names.front() : Percent(40);
   RangeSpec spec{
       .name = name, .pool = pool, .text = One(other ? choice.other_texts : choice.texts)};
@@ -79,7 +79,7 @@ RangeSpec Requests::SomeRange(const std::string& name, PoolOf pool) {
   return spec;
 }
 
-/// Half of the changes are about one thing, the others about everything.
+/// Half of the changes are about one field, the others about all fields.
 Request Requests::RangeRequest(Request request, const World& now) {
   const RangeChoice& choice = One(kChoices);
   const std::string& name = One(choice.names);
@@ -94,7 +94,7 @@ Request Requests::RangeRequest(Request request, const World& now) {
   if (old == nullptr ? Percent(90) : Percent(5)) request.verb = Verb::kMakeRange;
   if (request.verb == Verb::kMakeRange) request.range.disabled = Percent(5);
   if (choice.pool != PoolOf::kPorts) {
-    // A range that is primary stays so, but for those who try.
+    // A primary range mostly stays primary. The other requests try to change that.
     const bool is = old != nullptr && old->primary;
     request.range.primary = is ? Percent(95) : Percent(8);
   }

@@ -1,4 +1,4 @@
-// The reference model of ranges, and of values that are reserved, held or left alone.
+// The reference model of ranges, and of values that are reserved, held or cooling.
 #include <algorithm>
 #include <utility>
 
@@ -9,9 +9,9 @@ namespace {
 
 Verdict Only(Classes classes) { return {.classes = classes}; }
 
-/// Values that a range has and that no range would have afterwards; and of these what stands in the
-/// way. What cools down does not. What a person makes through networking.k8s.io can be anywhere,
-/// and may come while a range is looked at.
+/// Returns whether a change is blocked by values that a range has and that no range would have
+/// afterwards. Cooling values do not block it. A record that a user creates through
+/// networking.k8s.io can be anywhere, and may be created while the change is decided.
 Classes Blocked(const World& world, const RangeSpec& old, const Cluster& after) {
   const Range before(old);
   Classes classes = kOk;
@@ -30,7 +30,7 @@ Verdict Become(const World& world, const RangeSpec* old, Cluster::Specs next) {
   return {.classes = classes, .ranges = std::move(next)};
 }
 
-/// Only one is primary.
+/// Sets a range. Making a range primary demotes the previous one.
 void SetRange(Cluster::Specs& specs, const RangeSpec& range) {
   if (range.primary) {
     for (auto& [key, other] : specs) other.primary = false;
@@ -48,22 +48,23 @@ Verdict JudgeRange(const World& world, const Request& request) {
   if (!makes && old == nullptr) return Only(kMissing);
   Cluster::Specs next = world.cluster->ToSpecs();
   if (request.verb == Verb::kDropRange) {
-    if (old->IsWellKnown() || old->primary) return Only(kForbidden);
+    if (old->IsWellKnown()) return Only(kInvalid);
+    if (old->primary) return Only(kRefused);
     next.erase(key);
   } else {
     if (old != nullptr && *old == request.range) return {.classes = kOk, .ranges = std::move(next)};
     if (old != nullptr && old->primary && !request.range.primary) return Only(kInvalid);
     SetRange(next, request.range);
   }
-  if (!world.form.IsRecords()) return Only(kForbidden);
+  if (!world.form.IsRecords()) return Only(kRefused);
   return Become(world, old, std::move(next));
 }
 
 Verdict JudgeRecord(const World& world, const Request& request, const Settings& settings) {
   const Record* record = world.RecordOf(request.name);
-  // The store is about to remove it, and it may have been decided a moment before.
+  // The store is about to remove it, but the decision may have been made a moment before.
   const bool ended = record != nullptr && record->until && *record->until <= settings.now;
-  if (!world.form.IsRecords()) return Only(kForbidden);
+  if (!world.form.IsRecords()) return Only(kRefused);
   const bool cools = record != nullptr && record->state == Record::State::kCooling;
   switch (request.verb) {
     case Verb::kReserve:

@@ -21,7 +21,8 @@ size_t BandSize(size_t total, size_t part) {
   return std::clamp<size_t>(total / part, 16, part == 16 ? 256 : 128);
 }
 
-/// The first address of a range is nobody's, and of IPv4 neither is the last.
+/// Returns the addresses of a range. The first one is not usable, and neither is the last one of
+/// IPv4.
 std::vector<std::string> AddressesOf(const ip::Cidr& cidr) {
   std::vector<std::string> values;
   const bool v4 = cidr.family() == ip::Family::kV4;
@@ -132,7 +133,7 @@ Cluster::Cluster(const Specs& specs, const Cluster& before) {
     const bool is_same = same != before.ranges_.end() && same->second->spec() == spec;
     const RangePtr range = is_same ? same->second : std::make_shared<const Range>(spec);
     ranges_.emplace(key, range);
-    pools_[static_cast<size_t>(spec.pool)].push_back(range);
+    pools_[spec.pool].push_back(range);
   }
 }
 
@@ -179,7 +180,7 @@ bool Cluster::IsPickable(const std::string& value, bool has_band) const {
   });
 }
 
-/// Of several that are equally small it may be any.
+/// If several ranges are equally small, any of them may decide.
 std::set<int64_t> Cluster::CoolDowns(const std::string& value) const {
   std::set<int64_t> seconds;
   size_t smallest = std::numeric_limits<size_t>::max();

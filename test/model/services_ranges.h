@@ -1,6 +1,6 @@
-// The ranges of a world: what each range object says, which values it has, and which of them can be
-// had from it. Read from the stored bytes, and written from what the documents say about ranges,
-// not from the code that is checked.
+// The ranges of a world: the spec of each range object, its values, and which of them can be
+// allocated. They are read from the stored bytes. The rules follow the documentation of ranges, not
+// the code under test.
 #pragma once
 
 #include <cstddef>
@@ -14,23 +14,24 @@
 #include <unordered_map>
 #include <vector>
 
+#include "alloc/pool_id.h"
 #include "codec/value.h"
 
 namespace berth::model {
 
-enum class PoolOf : uint8_t { kIpv4, kIpv6, kPorts };
-inline constexpr PoolOf kAllPools[] = {PoolOf::kIpv4, PoolOf::kIpv6, PoolOf::kPorts};
+using PoolOf = alloc::PoolId;
+using alloc::kAllPools;
 
-/// Of an address, "IPv4" or "IPv6".
+/// Returns the family of an address, "IPv4" or "IPv6".
 std::string FamilyOf(const std::string& address);
 PoolOf PoolOfFamily(const std::string& family);
-/// Of an address or a number.
+/// Returns the pool of an address or a port number.
 PoolOf PoolOfValue(const std::string& value);
 
-/// "allocator.ipv4.k8s.io" and so on: these are always there.
+/// Returns "allocator.ipv4.k8s.io" and so on. These ranges always exist.
 std::string_view WellKnownName(PoolOf pool);
 
-/// What a range object says.
+/// The spec of a range object.
 struct RangeSpec {
   std::string name = {};
   PoolOf pool = PoolOf::kIpv4;
@@ -40,7 +41,7 @@ struct RangeSpec {
   bool strict = false;
   std::optional<int64_t> priority = {};
   std::optional<int64_t> band = {};
-  std::set<std::string> excluded = {};  // One value each.
+  std::set<std::string> excluded = {};  // Single values.
   int64_t cool_down = 0;                // Seconds.
 
   bool IsWellKnown() const { return name == WellKnownName(pool); }
@@ -48,30 +49,30 @@ struct RangeSpec {
   bool operator==(const RangeSpec&) const = default;
 };
 std::string ToText(const RangeSpec& spec);
-/// Of an IPRange or a NodePortRange.
+/// Reads an IPRange or a NodePortRange.
 RangeSpec RangeFromValue(const codec::Value& object, bool ports);
-/// All of its `spec`.
+/// Returns the complete `spec`.
 codec::Value SpecValue(const RangeSpec& spec);
 
-/// One of them, with its values.
+/// A range with its values.
 class Range {
  public:
   explicit Range(RangeSpec spec);
 
   const RangeSpec& spec() const { return spec_; }
-  /// In order. What is excluded is among them.
+  /// Returns all values in order, including excluded ones.
   const std::vector<std::string>& values() const { return values_; }
   bool Has(const std::string& value) const { return places_.contains(value); }
-  /// Whether anything new is taken from it, and that value.
+  /// Return whether the range accepts new allocations, and whether it can give out that value.
   bool IsOpen() const { return !spec_.disabled; }
   bool Gives(const std::string& value) const {
     return IsOpen() && Has(value) && !spec_.excluded.contains(value);
   }
-  /// Whether the value is kept for who asks for it by its name.
+  /// Returns whether the value is in the static band.
   bool IsStatic(const std::string& value, bool has_band) const {
     return has_band && places_.at(value) < band_;
   }
-  /// Whether it can be given to one who does not.
+  /// Returns whether the value can be given to a request that does not name it.
   bool IsPickable(const std::string& value, bool has_band) const {
     return Gives(value) && !(spec_.strict && IsStatic(value, has_band));
   }
@@ -85,36 +86,37 @@ class Range {
 };
 using RangePtr = std::shared_ptr<const Range>;
 
-/// All of them. Immutable.
+/// All ranges. Immutable.
 class Cluster {
  public:
   using Specs = std::map<std::string, RangeSpec>;  // By "pool/name", see KeyOf.
 
   Cluster() = default;
   explicit Cluster(const Specs& specs) : Cluster(specs, Cluster()) {}
-  /// What is as in `before` is taken over.
+  /// Reuses the ranges that are equal in `before`.
   Cluster(const Specs& specs, const Cluster& before);
 
   static std::string KeyOf(const RangeSpec& spec);
   Specs ToSpecs() const;
   const RangeSpec* Find(const std::string& key) const;
   const std::map<std::string, RangePtr>& All() const { return ranges_; }
-  const std::vector<RangePtr>& At(PoolOf pool) const { return pools_[static_cast<size_t>(pool)]; }
+  const std::vector<RangePtr>& At(PoolOf pool) const { return pools_[pool]; }
 
-  /// Of which something is open, the default one first.
+  /// Returns the families that have an open range, the default one first.
   std::vector<std::string> Families() const;
-  /// Whether a range has the value, and whether one that has it gives it.
+  /// Return whether a range has the value, and whether such a range can give it out.
   bool Covers(const std::string& value) const;
   bool Gives(const std::string& value) const;
   bool IsPickable(const std::string& value, bool has_band) const;
-  /// How long the value is left alone once it is given back: the smallest range says it.
+  /// Returns for how long a released value cools down. The smallest range that has the value
+  /// decides.
   std::set<int64_t> CoolDowns(const std::string& value) const;
-  /// Any values that ranges of the pool have, each once.
+  /// Returns the values of all ranges of the pool.
   std::set<std::string> Values(PoolOf pool) const;
 
  private:
   std::map<std::string, RangePtr> ranges_;
-  std::vector<RangePtr> pools_[3];
+  alloc::PerPool<std::vector<RangePtr>> pools_;
 };
 
 }  // namespace berth::model

@@ -1,6 +1,6 @@
-// The model test where ranges change under the writers: they are made, grow, shrink, are drained
-// and deleted, become primary; values are reserved, held and left to cool. And the same Services on
-// bitmaps, and while the store goes from one form of allocations to the other.
+// The model test with ranges that change during the writes: they are created, grow, shrink, are
+// drained, deleted and become primary. Values are reserved, held and left to cool. It also runs the
+// same Services on bitmaps, and while the store switches from one form of allocations to the other.
 #include <gtest/gtest.h>
 
 #include "model/services_seeds.h"
@@ -17,7 +17,7 @@ void WithRanges(Scene& scene, base::Random& random) {
 
 void ExpectRanges(const Seen& seen) {
   ExpectAllClasses(seen);
-  ExpectClasses(seen, {kReserved, kNotGiven, kBlocked, kForbidden});
+  ExpectClasses(seen, {kReserved, kNotGiven, kBlocked, kRefused});
   if (!WholeRun()) return;
   EXPECT_GT(seen.ranges, 100);
   EXPECT_GT(seen.smaller, 20);
@@ -69,7 +69,19 @@ TEST(ServicesRangesTest, TwoServersOnOneStore) {
   ExpectRanges(seen);
 }
 
-/// Bitmaps have no room for what persons reserve.
+/// At the end, the auditor finds and repairs what is damaged straight in the store.
+TEST(ServicesDamageTest, IsFoundAndRepaired) {
+  const Seen seen = RunSeeds(500, 15'000'000, [](Scene& scene, base::Random& random) {
+    WithRanges(scene, random);
+    scene.gates.resize(1 + base::Uniform(random, 2));
+    scene.in_flight = 2 + base::Uniform(random, 8);
+    scene.steps = 200;
+    scene.damage = 30;
+  });
+  EXPECT_TRUE(!WholeRun() || seen.found > 1000);
+}
+
+/// Starts with bitmaps, which have no room for what users reserve.
 void WithBitmaps(Scene& scene) {
   scene.bitmaps = true;
   scene.filled = 0;
@@ -77,7 +89,7 @@ void WithBitmaps(Scene& scene) {
 
 void ExpectForms(const Seen& seen) {
   ExpectClasses(seen,
-                {kOk, kExists, kMissing, kConflict, kInvalid, kTaken, kOutside, kFull, kForbidden});
+                {kOk, kExists, kMissing, kConflict, kInvalid, kTaken, kOutside, kFull, kRefused});
 }
 
 TEST(ServicesFormsTest, Bitmaps) {
@@ -132,7 +144,7 @@ TEST(ServicesFormsTest, ThereAndBackWithFaults) {
   EXPECT_TRUE(!WholeRun() || seen.switches > 10);
 }
 
-/// What bitmaps have no room for comes and goes meanwhile, and keeps a switch from being made.
+/// Objects that bitmaps have no room for come and go meanwhile, and prevent a switch.
 TEST(ServicesFormsTest, ThereAndBackWhileRangesChange) {
   const Seen seen = RunSeeds(300, 25'000'000, [](Scene& scene, base::Random& random) {
     scene.filled = 0;

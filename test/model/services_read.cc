@@ -1,10 +1,11 @@
-// Reading a world from what is stored, and what must hold in it.
+// Reads a world from what is stored, and checks it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "allocation/allocation_forms.h"
 #include "codec/range_allocation.h"
 #include "codec/read.h"
 #include "codec/storage.h"
@@ -12,7 +13,6 @@
 #include "ip/cidr.h"
 #include "ip/port_range.h"
 #include "model/services_world.h"
-#include "registry/allocation_forms.h"
 
 namespace berth::model {
 namespace {
@@ -22,9 +22,6 @@ using Values = std::set<std::string>;
 
 constexpr std::string_view kNotes = "internal.allocation.berth.io/";
 constexpr std::string_view kFences = "/registry/berth.io/fence/";
-
-/// The last part of a key.
-std::string NameIn(const std::string& key) { return key.substr(key.rfind('/') + 1); }
 
 std::optional<int64_t> SecondsOf(std::string_view text) {
   if (text.empty()) return std::nullopt;
@@ -39,7 +36,7 @@ Record::State StateNamed(std::string_view text) {
   return text == "Free" ? Record::State::kCooling : Record::State::kReserved;
 }
 
-/// Services of the model are all in one namespace.
+/// Removes the namespace, because all Services of the model are in the same one.
 std::string WithoutNamespace(std::string_view text) {
   return std::string(text.substr(text.find('/') + 1));
 }
@@ -84,7 +81,7 @@ Record PortRecord(const Value& object) {
   return record;
 }
 
-/// Bit 0 of the integer is the first address that can be had, or the first port.
+/// Reads a bitmap. Bit 0 of the integer is the first usable address, or the first port.
 Values BitsOf(const std::string& stored) {
   const auto bitmap = codec::ReadRangeAllocation(stored);
   if (!bitmap) return {};
@@ -103,17 +100,17 @@ Values BitsOf(const std::string& stored) {
 }
 
 Form FormOf(const Value& object) {
-  using commit::AllocationForm;
+  using allocation::AllocationForm;
   const std::string_view text = codec::StringAt(object, "spec", "allocations", "form");
   Form form{.removing = codec::BoolAt(object, "spec", "allocations", "removing")};
   for (const auto each :
        {AllocationForm::kBitmaps, AllocationForm::kToRecords, AllocationForm::kToBitmaps}) {
-    if (text == registry::FormText(each)) form.form = each;
+    if (text == allocation::FormText(each)) form.form = each;
   }
   return form;
 }
 
-/// One event after the other.
+/// Applies one event after the other.
 class Reading {
  public:
   Reading(World& world, const registry::Kinds& kinds) : world_(world), kinds_(kinds) {
@@ -149,7 +146,7 @@ class Reading {
     } else if (Is(event.key, api::kServiceCidrKind)) {
       const auto cidrs = codec::Texts(codec::ArrayAt(object, "spec", "cidrs"));
       world_.cidrs = Values(cidrs.begin(), cidrs.end());
-    } else if (event.key == registry::kFormKey) {
+    } else if (event.key == allocation::kFormKey) {
       world_.form = FormOf(object);
     } else if (event.key.starts_with(kFences)) {
       ReadFence(name, object);
@@ -188,7 +185,7 @@ class Reading {
   bool ranges_changed_ = false;
 };
 
-// What must hold.
+// Checks.
 
 Values UsesIn(const Service& service, const std::string& value) {
   Values uses;
@@ -200,7 +197,7 @@ Values UsesIn(const Service& service, const std::string& value) {
   return uses;
 }
 
-/// What is wrong with the record of a value that a Service has; empty: nothing.
+/// Returns what is wrong with the record of a value that a Service has, or "".
 std::string CheckHolding(const std::string& value, const Record& record, const std::string& name,
                          const Service& service) {
   if (record.state != Record::State::kAllocated || record.name_space != "shop" ||
@@ -229,19 +226,19 @@ std::string CheckRecord(const std::string& value, const Record& record, const Wo
   const bool ends = is(Record::State::kPending) || is(Record::State::kCooling);
   if (ends != record.until.has_value()) return value + " ends never, or early: " + ToText(record);
   if (is(Record::State::kPending) && record.reserved_for.empty()) {
-    return value + " is held for nobody";
+    return value + " is held without an owner";
   }
   if (record.by_hand || is(Record::State::kCooling) || world.cluster->Covers(value)) return "";
   return fmt::format("{} ({}) is in no range", value, ToText(record));
 }
 
 std::string CheckForm(const World& world, const Values& held) {
-  using commit::AllocationForm;
+  using allocation::AllocationForm;
   const Values& bits = world.taken_bits;
   if (world.form.BitmapsCount() && bits != held) {
     return fmt::format("the bitmaps have {}, Services {}", bits, held);
   }
-  if (commit::WritesBitmaps(world.form.form) && !std::ranges::includes(held, bits)) {
+  if (allocation::WritesBitmaps(world.form.form) && !std::ranges::includes(held, bits)) {
     return "the bitmaps have more than Services";
   }
   if (world.form.removing) return "";

@@ -27,7 +27,7 @@ void MovePort(Service& service, size_t from) {
   service.ports[from].node = 0;
 }
 
-/// Names must differ, and there must be some when there are several.
+/// Names the ports. Names must differ, and are required if there are several ports.
 void NamePorts(Service& service) {
   for (size_t i = 0; i < service.ports.size(); ++i) {
     std::string& name = service.ports[i].name;
@@ -114,11 +114,11 @@ Verb Requests::SomeVerb() {
                                               Verb::kReserve};
     return One(kMaking);
   }
-  static const std::vector<Verb> kOther = {
+  static const std::vector<Verb> kOtherVerbs = {
       Verb::kReplace, Verb::kReplace,   Verb::kPatch,    Verb::kPatch,  Verb::kPatch,
       Verb::kApply,   Verb::kStatus,    Verb::kDelete,   Verb::kDelete, Verb::kDelete,
       Verb::kTouch,   Verb::kUnreserve, Verb::kUnreserve};
-  return One(kOther);
+  return One(kOtherVerbs);
 }
 
 Request Requests::Next(const World& now) {
@@ -148,7 +148,7 @@ Request Requests::Next(const World& now) {
   return request;
 }
 
-/// One that a person makes, changes or deletes through networking.k8s.io.
+/// Makes a request that creates, changes or deletes an IPAddress through networking.k8s.io.
 Request Requests::RecordRequest(Request request, const World& now) {
   request.name = SomeAddress(SomeFamily(now), now);
   const bool taken_one = request.verb != Verb::kReserve && !now.records.empty() && Percent(80);
@@ -166,7 +166,7 @@ std::string Requests::SomeFamily(const World& now) {
   return families.empty() ? "IPv4" : One(families);
 }
 
-/// Mostly one that is free, or that is kept or cools down: several may want that.
+/// Returns mostly a value that is free, kept or cooling, because several requests may want it.
 std::string Requests::SomeValue(PoolOf pool, const World& now) {
   const std::vector<RangePtr>& ranges = now.cluster->At(pool);
   std::string value;
@@ -187,7 +187,7 @@ std::string Requests::SomeValue(PoolOf pool, const World& now) {
 }
 
 std::string Requests::SomeName(const World& now, bool there) {
-  if (!there && habits_.kept > 0 && Percent(20)) {  // One that something is kept for.
+  if (!there && habits_.kept > 0 && Percent(20)) {  // A name that a value is kept for.
     for (const auto& [value, record] : now.records) {
       if (!record.reserved_for.empty() && Percent(30)) return record.reserved_for;
     }
@@ -198,14 +198,14 @@ std::string Requests::SomeName(const World& now, bool there) {
   return at->first;
 }
 
-/// Mostly one of the range, whoever has it; sometimes one that is in none.
+/// Returns mostly an address of a range, taken or not, and sometimes one outside of all ranges.
 std::string Requests::SomeAddress(const std::string& family, const World& now) {
   static const std::vector<std::string> kOutsideV4 = {"10.96.0.0", "10.97.0.1", "10.95.255.255"};
   static const std::vector<std::string> kOutsideV6 = {"fd00::", "fd00:1::1", "fd00::1:0"};
   if (Percent(8)) return One(family == "IPv6" ? kOutsideV6 : kOutsideV4);
   const PoolOf pool = PoolOfFamily(family);
   const std::vector<RangePtr>& ranges = now.cluster->At(pool);
-  if (family == "IPv4" && !ranges.empty() && Percent(3)) {  // What nobody gets: the last one.
+  if (family == "IPv4" && !ranges.empty() && Percent(3)) {  // The last one is never given out.
     return ip::ParseCidr(One(ranges)->spec().text)->Last().ToString();
   }
   const std::string value = SomeValue(pool, now);
@@ -213,9 +213,9 @@ std::string Requests::SomeAddress(const std::string& family, const World& now) {
 }
 
 int64_t Requests::SomeNumber(const World& now) {
-  static const std::vector<int64_t> kOutside = {29999, 30060, 79, 65535};
+  static const std::vector<int64_t> kOutsidePorts = {29999, 30060, 79, 65535};
   const std::string value = SomeValue(PoolOf::kPorts, now);
-  return value.empty() || Percent(8) ? One(kOutside) : std::stoll(value);
+  return value.empty() || Percent(8) ? One(kOutsidePorts) : std::stoll(value);
 }
 
 void Requests::DrawFamilies(Service& service, const World& now) {
@@ -270,14 +270,15 @@ Service Requests::SomeService(const World& now) {
   if (!balancer && Percent(2)) service.lb_ports = Percent(50);
   if (service.HasNodePorts() && Percent(40)) service.traffic = Percent(75) ? "Local" : "Cluster";
   const bool health = service.NeedsHealth() ? Percent(habits_.given) : Percent(1);
-  if (health) {  // Often one that is taken: few Services have any.
+  if (health) {  // Often one that is taken, because few Services have one.
     service.health = 30000 + static_cast<int64_t>(Draw(26));
   }
   DrawFinalizers(service);
   return service;
 }
 
-/// What somebody sends who knows the Service: parts of it as they are, others left out or new.
+/// Returns what a client that knows the Service sends: parts of it unchanged, others left out or
+/// new.
 Service Requests::Replacement(const Service& current, const World& now) {
   Service service = current;
   service.uid.clear();

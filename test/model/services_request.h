@@ -1,4 +1,4 @@
-// Requests about Services and addresses, as the model test draws them.
+// Requests about Services, addresses and ranges, as the model test generates them.
 #pragma once
 
 #include <cstdint>
@@ -12,36 +12,36 @@
 namespace berth::model {
 
 enum class Verb : uint8_t {
-  kCreate,     // A Service.
-  kReplace,    // PUT: makes it if it is not there.
-  kPatch,      // Changes one that is there.
-  kApply,      // The same, or makes it.
+  kCreate,     // Creates a Service.
+  kReplace,    // PUT of a Service, which creates it if it does not exist.
+  kPatch,      // Changes an existing Service.
+  kApply,      // Changes a Service, or creates it.
   kStatus,     // PUT of the status.
-  kDelete,     //
-  kReserve,    // An IPAddress, by a person.
-  kTouch,      // Changes the labels of one.
-  kUnreserve,  // Deletes one, or that of a port.
-  kKeep,       // An IPAddress or NodePort of allocation.berth.io, for somebody or nobody.
-  kMakeRange,  // An IPRange or NodePortRange.
-  kSetRange,   // Changes one that is there.
-  kDropRange,  // Deletes one.
+  kDelete,     // Deletes a Service.
+  kReserve,    // Creates an IPAddress, as a user does.
+  kTouch,      // Changes the labels of an IPAddress.
+  kUnreserve,  // Deletes the record of an address or of a port.
+  kKeep,       // Creates an IPAddress or NodePort of allocation.berth.io.
+  kMakeRange,  // Creates an IPRange or NodePortRange.
+  kSetRange,   // Changes an existing range.
+  kDropRange,  // Deletes a range.
 };
 
-/// One thing that a patch changes.
+/// One change that a patch makes.
 struct Edit {
   enum class Kind : uint8_t {
     kType,
     kTraffic,
     kLbPorts,
     kPolicy,
-    kLoseIps,     // clusterIP and clusterIPs are taken out,
-    kLoseSecond,  // or the second address and family.
-    kSecondIp,    // The second address is given.
-    kNode,        // The node port of one port,
-    kAddPort,     //
-    kRemovePort,  //
-    kMoveNode,    // or that of one goes to another.
-    kHealth,      //
+    kLoseIps,     // Removes clusterIP and clusterIPs.
+    kLoseSecond,  // Removes the second address and family.
+    kSecondIp,    // Sets the second address.
+    kNode,        // Sets the node port of one port.
+    kAddPort,     // Adds a port.
+    kRemovePort,  // Removes a port.
+    kMoveNode,    // Moves the node port of one port to another.
+    kHealth,      // Sets the health check node port.
     kFinalizers,
   };
   Kind kind = Kind::kType;
@@ -53,12 +53,12 @@ struct Request {
   int id = 0;
   size_t replica = 0;
   Verb verb = Verb::kCreate;
-  std::string name = {};  // Of the Service, or the address.
+  std::string name = {};  // Of the Service, the address or the port.
   Service body = {};
   std::vector<Edit> edits = {};
-  std::optional<int64_t> version = {};  // That a replacement must find.
-  std::string parent = {};              // Of a reservation: a Service, whether there is one or not.
-  int64_t hold = 0;                     // For so many seconds it is held; 0: for ever.
+  std::optional<int64_t> version = {};  // The version that a replacement requires.
+  std::string parent = {};              // The Service that a reservation names; it need not exist.
+  int64_t hold = 0;                     // Seconds of a hold; 0 means without an end.
   RangeSpec range = {};
   bool dry_run = false;
 
@@ -70,18 +70,18 @@ std::string ToText(const Request& request);
 
 void ApplyEdits(const std::vector<Edit>& edits, Service& service);
 
-/// What is likely in a run.
+/// Probabilities and limits of a run.
 struct Habits {
   size_t names = 30;
-  int growth = 50;  // Of 100: how many of the requests make something.
+  int growth = 50;  // Percent of the requests that create something.
   int dry_run = 15;
   int finalizers = 10;
-  int given = 35;         // How often values are given rather than left to the server.
-  int kept = 0;           // Of 100 requests: those that keep a value for a Service, or for nobody,
-  int ranges = 0;         // and those that change ranges.
-  int64_t cool_down = 0;  // At most so many seconds.
-  int64_t hold = 5;       // The same for holds; 0: there are none.
-  bool tidy = false;      // What is made is soon gone again, so that bitmaps have room for all.
+  int given = 35;         // Percent of values that the client gives.
+  int kept = 0;           // Percent of the requests that reserve a value.
+  int ranges = 0;         // Percent of the requests that change ranges.
+  int64_t cool_down = 0;  // Longest cool-down in seconds.
+  int64_t hold = 5;       // Longest hold in seconds; 0 means no holds.
+  bool tidy = false;      // Objects are soon deleted, so that bitmaps have enough room.
 };
 
 class Requests {
@@ -89,7 +89,7 @@ class Requests {
   Requests(const Habits& habits, base::Random& random) : habits_(habits), random_(random) {}
 
   Request Next(const World& now);
-  /// A run swings between filling up and emptying.
+  /// Sets the share of creates. A run swings between filling up and emptying.
   void SetGrowth(int growth) { habits_.growth = growth; }
 
  private:
@@ -105,7 +105,7 @@ class Requests {
   std::string SomeAddress(const std::string& family, const World& now);
   int64_t SomeNumber(const World& now);
   std::string SomeFamily(const World& now);
-  /// One that ranges of the pool have; empty: there is none.
+  /// Returns a value that ranges of the pool have, or "" if there is no such value.
   std::string SomeValue(PoolOf pool, const World& now);
   int64_t NumberOrNone(const World& now) { return Percent(habits_.given) ? SomeNumber(now) : 0; }
   void DrawFamilies(Service& service, const World& now);

@@ -13,7 +13,7 @@
 namespace berth::model {
 namespace {
 
-/// Why a Service cannot be given a value that it asks for; 0: it can.
+/// Returns why a Service cannot get a value that it asks for, or 0 if it can.
 Classes WhyNot(const World& world, const std::string& value, const std::string& name) {
   if (!world.cluster->Covers(value)) return kOutside;
   const Record* record = world.form.BitmapsCount() ? nullptr : world.RecordOf(value);
@@ -27,7 +27,7 @@ Classes WhyNot(const World& world, const std::string& value, const std::string& 
   return world.cluster->Gives(value) ? 0 : kNotGiven;
 }
 
-/// What a request takes from the ranges, one claim after the other.
+/// Takes what a request needs from the ranges, one claim after the other.
 class Claims {
  public:
   Claims(const World& world, const std::string& name, const Settings& settings, const Service* old)
@@ -35,7 +35,7 @@ class Claims {
     if (old != nullptr) had_ = old->Held();
   }
 
-  /// Fills in what is to be chosen; the errors if it cannot be.
+  /// Fills in the values that are to be chosen. Returns the errors if that is not possible.
   Classes Run(Service& service) {
     if (service.HasAddresses()) Addresses(service);
     if (errors_ != 0) return errors_;
@@ -45,7 +45,7 @@ class Claims {
     }
     Health(service);
     if (any_ == 0) return errors_;
-    // What is kept for the Service comes first.
+    // Values that are kept for the Service come first.
     std::set<std::string> kept = world_.KeptFor(name_, PoolOf::kPorts);
     for (const std::string& number : taken_ports_) kept.erase(number);
     const bool band = settings_.HasBand(PoolOf::kPorts);
@@ -73,7 +73,7 @@ class Claims {
     }
   }
 
-  /// Protocols of one service port have one number: the first that is given, or one that is chosen.
+  /// Gives the protocols of one service port one number: the first given one, or a chosen one.
   void Share(Service& service) {
     if (!service.NeedsNodePorts()) return;
     std::map<int64_t, int64_t> numbers;
@@ -87,7 +87,7 @@ class Claims {
     }
   }
 
-  /// Whether the old Service had the number for that service port.
+  /// Returns whether the old Service had the number for that service port.
   bool HadFor(int64_t number, int64_t service_port) const {
     if (old_ == nullptr || !old_->HasNodePorts()) return false;
     return std::ranges::any_of(old_->ports, [&](const Port& port) {
@@ -95,7 +95,7 @@ class Claims {
     });
   }
 
-  /// A number belongs to one service port: one that had it, or else the first.
+  /// Assigns each number to one service port: one that had it before, or else the first.
   void Numbers(const Service& service) {
     std::map<int64_t, std::set<int64_t>> users;
     for (const Port& port : service.ports) {
@@ -108,7 +108,7 @@ class Claims {
     }
   }
 
-  /// `instead`: the error, whatever the reason; 0: the reason's own.
+  /// Takes a number. `instead` replaces the error of the actual reason, unless it is 0.
   void Number(int64_t number, Classes instead) {
     const std::string text = std::to_string(number);
     if (had_.contains(text)) return;
@@ -126,7 +126,7 @@ class Claims {
       ++any_;
     } else if (used_.contains(service.health)) {
       errors_ |= kHealth;
-      // Whichever of the two had it keeps it.
+      // Whichever of the two had the number keeps it.
       if (old_ != nullptr && old_->NeedsHealth() && old_->health == service.health) {
         errors_ |= kTaken;
       }
@@ -164,7 +164,7 @@ Verdict JudgeNew(const World& world, const Request& request, const Settings& set
   return Finish(*std::move(next), world, request, settings, nullptr);
 }
 
-/// Through its status: only metadata and status count.
+/// Judges a write of the status, which changes only metadata and status.
 Verdict JudgeStatus(const Request& request, const Service& old) {
   Service next = old;
   next.finalizers = request.body.finalizers;
@@ -210,15 +210,15 @@ Verdict JudgeService(const World& world, const Request& request, const Settings&
   const StoredService* stored = world.Find(request.name);
   const bool there = stored != nullptr;
   const bool goes = request.verb == Verb::kDelete || request.verb == Verb::kStatus;
-  // Without any range a Service is nothing that anybody needs.
+  // A cluster without any range is not modelled.
   if (settings.families.empty() && !goes) return {.classes = ~kOther, .unsure = true};
   switch (request.verb) {
     case Verb::kCreate:
       return JudgeNew(world, request, settings, there);
     case Verb::kStatus:
       if (there) return JudgeStatus(request, stored->service);
-      // That it is made, and without addresses and ports, is upstream's way; of what is written
-      // into it only that it holds nothing is looked at.
+      // Kubernetes creates the Service without addresses and ports in this case. Of the contents,
+      // the model only checks that it holds nothing.
       return {.classes = kOk | kInvalid, .unsure = true};
     case Verb::kDelete:
       return there ? JudgeDelete(stored->service) : Refused(kMissing);
@@ -233,8 +233,8 @@ Verdict JudgeService(const World& world, const Request& request, const Settings&
 
 std::string ClassesText(Classes classes) {
   static constexpr std::array<std::string_view, 16> kNames = {
-      "ok",     "exists", "missing", "conflict", "invalid",   "taken",   "outside",   "full",
-      "health", "store",  "unknown", "reserved", "not given", "blocked", "forbidden", "other"};
+      "ok",     "exists", "missing", "conflict", "invalid",   "taken",   "outside", "full",
+      "health", "store",  "unknown", "reserved", "not given", "blocked", "refused", "other"};
   std::string text;
   for (size_t i = 0; i < kNames.size(); ++i) {
     if ((classes >> i & 1U) == 0) continue;
@@ -252,7 +252,7 @@ Verdict Judge(const World& world, const Request& request, const Settings& settin
 
 namespace {
 
-/// Puts the values that were chosen into what was expected; what is wrong with them.
+/// Puts the chosen values into the expected Service, and checks them.
 class TakeOver {
  public:
   TakeOver(const std::string& name, const World& before, const Settings& settings)
@@ -289,7 +289,7 @@ class TakeOver {
     if (!chosen_.insert(value).second) wrong_ = value + " was chosen twice";
   }
 
-  /// Nothing is drawn while something is kept for the Service.
+  /// Checks that no value was picked while one was kept for the Service.
   std::string CheckKept(const Service& filled) {
     const std::set<std::string> held = filled.Held();
     for (const std::string& value : chosen_) {

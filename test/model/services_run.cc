@@ -7,10 +7,10 @@
 #include <thread>
 #include <utility>
 
+#include "allocation/records.h"
 #include "codec/read.h"
 #include "codec/storage.h"
 #include "ip/addr.h"
-#include "registry/records.h"
 #include "store/blocking.h"
 
 namespace berth::model {
@@ -21,7 +21,8 @@ constexpr int kMostRounds = 3000;
 
 constexpr auto kPatience = std::chrono::seconds(20);
 
-/// All events, the one of this revision too: a real store may tell of it a little later.
+/// Returns all events up to and including this revision. A real store may deliver them a little
+/// later.
 std::vector<store::EventPtr> Poll(store::Watch& watch, int64_t upto) {
   std::vector<store::EventPtr> events;
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -58,16 +59,19 @@ void Seen::Add(const Seen& other) {
   cooled += other.cooled;
   expired += other.expired;
   switches += other.switches;
+  found += other.found;
+  audited += other.audited;
 }
 
 std::string Seen::ToText() const {
   std::string text = fmt::format(
-      "{} requests, {} dry runs, {} commits, {} values taken ({} beyond the band), {} given back, "
+      "{} requests, {} dry runs, {} commits, {} values taken ({} beyond the band), {} released, "
       "{} answered from another world, {} conflicts, {} faults, {} restarts; ranges changed {} "
       "times ({} smaller), {} kept values taken, {} kept again, {} cooled, {} expired; {} merged, "
-      "{} switches;",
+      "{} switches, {} revisions audited, {} findings after damage;",
       requests, dry_runs, commits, taken, spilled, given_back, overlapping, conflicts, faults,
-      restarts, ranges, smaller, kept_taken, kept_again, cooled, expired, merged, switches);
+      restarts, ranges, smaller, kept_taken, kept_again, cooled, expired, merged, switches, audited,
+      found);
   for (const auto& [each, count] : classes) {
     text += fmt::format(" {} {}", ClassesText(each), count);
   }
@@ -80,14 +84,14 @@ Run::Run(const Scene& scene, uint64_t seed)
       random_(seed),
       shared_(scene.ranges, scene.backend),
       requests_(scene.habits, random_) {
-  // Times of the beginning of all time are not written.
+  // Times at the epoch are not written.
   shared_.clock.Advance(std::chrono::hours(24 * 365 * 50));
   if (scene_.bitmaps) {
     BeginWithBitmaps();
   } else {
     Prefill();
   }
-  watch_ = shared_.At(0).StartWatch({.prefix = "/registry/"}, [] {});
+  watch_ = shared_.At(0).Follow({}, [] {});
   worlds_.push_back(std::make_shared<const World>(
       Apply(World(), Poll(*watch_, shared_.last_put), shared_.kinds)));
   for (const registry::Gates& gates : scene_.gates) {
@@ -102,9 +106,10 @@ std::unique_ptr<Server> Run::NewServer(size_t replica, const registry::Gates& ga
                                                            .seed = random_.Next()});
 }
 
-/// Those who still wait are told so, and that is noted here.
+/// Requests that still wait are answered with an error, which the callbacks record here.
 Run::~Run() {
   closing_ = true;
+  follow_ups_.clear();
   servers_.clear();
 }
 
@@ -121,17 +126,19 @@ std::string Run::Go() {
   for (int i = 0; i < scene_.steps && failure_.empty(); ++i) {
     if (i % 60 == 0) requests_.SetGrowth(i / 60 % 2 == 0 ? scene_.habits.growth + 20 : 20);
     Step();
+    if (failure_.empty()) Audit();
   }
   if (failure_.empty()) Drain();
   if (failure_.empty()) FinishSwitch();
   if (failure_.empty()) CheckAllEnds();
+  if (failure_.empty() && scene_.damage > 0) CheckDamage();
   if (failure_.empty()) return "";
   std::string text = fmt::format("{}\nrepeat with BERTH_SEED={}; before it:\n", failure_, seed_);
   for (const std::string& line : log_) text += "  " + line + "\n";
   return text;
 }
 
-/// A part of the addresses is reserved by persons from the start, so that ranges are full soon.
+/// Reserves a part of the addresses at the start, as users do, so that ranges are soon full.
 void Run::Prefill() {
   const registry::Row& row = *shared_.kinds.FindRow(api::kIpAddressKind);
   const Cluster cluster(scene_.ranges.ToSpecs());
@@ -152,7 +159,7 @@ void Run::Step() {
   if (Draw(1000) < static_cast<uint64_t>(scene_.restarts)) return Restart(Draw(servers_.size()));
   if (Draw(1000) < static_cast<uint64_t>(scene_.lost)) return LosePast();
   if (!switching_ && Draw(1000) < static_cast<uint64_t>(scene_.switches)) {
-    using commit::AllocationForm;
+    using allocation::AllocationForm;
     return SwitchForm(Draw(servers_.size()),
                       Percent(50) ? AllocationForm::kBitmaps : AllocationForm::kRecords, false);
   }
@@ -325,8 +332,8 @@ void Run::SendSome(Server& server) {
   Send(server, Draw(commits), Percent(scene_.faults) ? kFaults[Draw(4)] : Fault::kNone);
 }
 
-/// One write of an object is with the store at a time, the first that came. What a write is about
-/// is the first thing that it compares; those of Services may share a transaction.
+/// One write of an object is with the store at a time, the first that came. The object of a write
+/// is the first key that it compares. Writes of Services may share a transaction.
 std::vector<Run::OpenPtr> Run::MembersOf(const Server& server, const store::Txn& txn) const {
   const auto writes = [&txn](const std::string& key) {
     const auto puts = [&key](const store::Put& put) { return put.key == key; };
@@ -351,10 +358,10 @@ void Run::Send(Server& server, size_t place, store::Fault fault) {
   const std::vector<OpenPtr> members = MembersOf(server, txn);
   const bool own = about.starts_with("/registry/berth.io/fence/") ||
                    about.starts_with("/registry/leases/") || about.starts_with("/registry/ranges/");
-  if (members.empty() && !own) return Fail("a transaction that nobody asked for: " + about);
+  if (members.empty() && !own) return Fail("an unexpected transaction: " + about);
   const bool unknown = fault == store::Fault::kLoseReply || fault == store::Fault::kLoseWrite;
   for (const OpenPtr& open : members) {
-    // Who shares a transaction that failed may be tried again alone, or be refused meanwhile.
+    // A request that shares a failed transaction may be retried alone, or be refused meanwhile.
     const bool fails = fault == store::Fault::kFail;
     open->failed = fails && members.size() == 1;
     open->shaken = open->shaken || (fails && members.size() > 1);
@@ -377,7 +384,8 @@ void Run::Send(Server& server, size_t place, store::Fault fault) {
   if (members.size() == 1) OnConflict(puts, *members[0]);
 }
 
-/// A server alone never offers a value that a Service has; a person may be faster than it sees.
+/// Checks that a single server never offers a value that a Service has. A user may be faster than
+/// the server can see.
 void Run::OnConflict(const std::vector<store::Put>& puts, const Open& open) {
   for (const store::Put& put : puts) {
     const std::string value = put.key.substr(put.key.rfind('/') + 1);
@@ -388,7 +396,7 @@ void Run::OnConflict(const std::vector<store::Put>& puts, const Open& open) {
   }
 }
 
-/// The process is gone; of what it had sent the store may have got some.
+/// Restarts a server. The store may have received some of the commits that it had sent.
 void Run::Restart(size_t replica) {
   if (switching_ == replica) return;
   Server& server = *servers_[replica];
@@ -415,7 +423,7 @@ void Run::Restart(size_t replica) {
   if (!wrong.empty() && at_rest) Fail("after a start: " + wrong);
 }
 
-/// Who has not read it yet must read the whole store again.
+/// Compacts the store. A server that has not read the lost events must read the whole store again.
 void Run::LosePast() {
   lost_past_ = true;
   Log("    the past is forgotten");
@@ -447,9 +455,11 @@ void Run::Drain() {
     if (scene_.backend != nullptr) CatchUp();
     if (open_.empty() && Now().closed.empty() && !Progress()) break;
     shared_.clock.Advance(std::chrono::milliseconds(250));
-    // What somebody who is gone has closed.
-    registry::RangeChanges& ranges = servers_[Draw(servers_.size())]->Registry().Ranges();
-    for (const PoolOf pool : Now().closed) ranges.OpenIfStale(static_cast<alloc::PoolId>(pool));
+    // Opens fences that a restarted server had closed.
+    Server& server = *servers_[Draw(servers_.size())];
+    for (const PoolOf pool : Now().closed) {
+      server.Ranges().OpenIfStale(pool, *server.Follower().Current());
+    }
   }
   if (failure_.empty()) CheckAtRest();
 }
@@ -466,10 +476,11 @@ void Run::CatchUp() {
 }
 
 void Run::CheckAtRest() {
-  if (!open_.empty()) return Fail("nobody answers " + ToText(open_.front()->request));
-  if (!Now().closed.empty()) return Fail("nobody opens a fence");
+  Audit();
+  if (!open_.empty()) return Fail("no answer to " + ToText(open_.front()->request));
+  if (!Now().closed.empty()) return Fail("a fence stays closed");
   for (const std::unique_ptr<Server>& server : servers_) {
-    if (server->Sequencer().GetStats().waiting != 0) return Fail("somebody still waits");
+    if (server->Sequencer().GetStats().waiting != 0) return Fail("a write still waits");
     const std::string wrong = server->CheckIndexes(Now());
     if (!wrong.empty()) return Fail(wrong);
   }

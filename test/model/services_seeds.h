@@ -1,4 +1,4 @@
-// Runs of the model test with many seeds: what they begin with, and what they have seen.
+// Runs the model test with many seeds: how a run starts, and what all runs have seen.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "base/random.h"
-#include "base/testing.h"
+#include "base/testing/base_kit.h"
 #include "model/services_run.h"
 
 namespace berth::model {
 
-/// Ranges small enough to be full now and then: with bands and without, of one family and of two.
+/// Returns ranges small enough to be full now and then: with and without bands, of one family and
+/// of two.
 inline Ranges SomeRanges(base::Random& random) {
   static const std::vector<std::vector<std::string>> kFamilies = {
       {"IPv4"}, {"IPv6"}, {"IPv4", "IPv6"}, {"IPv4", "IPv6"}, {"IPv6", "IPv4"}};
@@ -44,7 +45,7 @@ inline registry::Gates SomeGates(base::Random& random) {
       .static_ips = flip(), .static_ports = flip(), .lb_node_ports = flip(), .dual_stack = flip()};
 }
 
-/// Runs with seeds from `first` on, and what they have seen.
+/// Runs with seeds from `first` on. Returns what the runs have seen.
 template <typename Change>
 Seen RunSeeds(int64_t full_count, uint64_t first, const Change& change) {
   const bool repeats = std::getenv("BERTH_SEED") != nullptr;
@@ -71,7 +72,7 @@ inline bool WholeRun() {
   return std::getenv("BERTH_SEED") == nullptr && !testing::Test::HasFailure();
 }
 
-/// A test that never met the case cannot fail in it.
+/// Checks that each outcome has occurred, because a test cannot fail in a case that never occurs.
 inline void ExpectClasses(const Seen& seen, const std::vector<Classes>& classes) {
   if (!WholeRun()) return;
   for (const Classes each : classes) {

@@ -4,24 +4,25 @@
 
 #include <algorithm>
 
+#include "allocation/ledger/ledger_view.h"
+#include "allocation/records.h"
 #include "codec/slot.h"
 #include "codec/storage.h"
 #include "ip/cidr.h"
-#include "registry/records.h"
 #include "store/blocking.h"
 
 namespace berth::model {
 namespace {
 
-std::string NameOf(const commit::PoolValue& value) { return registry::RecordName(value); }
+std::string NameOf(const allocation::PoolValue& value) { return allocation::RecordName(value); }
 
-commit::PoolValue ValueOf(const std::string& text) {
+allocation::PoolValue ValueOf(const std::string& text) {
   const auto address = ip::ParseAddr(text);
-  if (address) return {.pool = commit::PoolOf(address->family()), .value = address->bits()};
-  return {.pool = commit::PoolId::kPorts, .value = std::stoull(text)};
+  if (address) return {.pool = allocation::PoolOf(address->family()), .value = address->bits()};
+  return {.pool = allocation::PoolId::kPorts, .value = std::stoull(text)};
 }
 
-/// The last revision that it has written; 0: none.
+/// Returns the last revision that a transaction wrote, or 0 if it wrote nothing.
 int64_t LastOf(const store::TxnReply& reply) {
   int64_t last = 0;
   for (const store::Revision& revision : reply.puts) last = std::max(last, revision.value);
@@ -29,7 +30,8 @@ int64_t LastOf(const store::TxnReply& reply) {
   return last;
 }
 
-/// Engines note a slot in what is stored; otherwise it is what was sent.
+/// Returns whether stored bytes are those that were sent, apart from the slot that an engine notes
+/// in them.
 bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_view stored) {
   if (sent == stored) return true;
   std::string a(sent);
@@ -39,7 +41,8 @@ bool SameApartFromSlot(std::string_view key, std::string_view sent, std::string_
   return a == b;
 }
 
-/// An excluded value that somebody has counts as taken.
+/// Returns the expected state of a value in a range. An excluded value that a Service has counts as
+/// taken.
 alloc::State StateIn(const World& world, const Range& range, const std::string& value) {
   const Record* record = world.form.BitmapsCount() ? nullptr : world.RecordOf(value);
   const bool taken =
@@ -51,7 +54,7 @@ alloc::State StateIn(const World& world, const Range& range, const std::string& 
                                                   : alloc::State::kReserved;
 }
 
-/// Free, taken, reserved, cooling and excluded ones.
+/// Formats the numbers of free, taken, reserved, cooling and excluded values.
 std::string CountsText(const alloc::StateCounts& counts) {
   std::string text;
   for (const auto state : {alloc::State::kFree, alloc::State::kTaken, alloc::State::kReserved,
@@ -102,11 +105,11 @@ SharedStore::SharedStore(const Ranges& ranges, Backend* the_backend) : backend(t
         {.fault = [this](const store::Txn&) { return std::exchange(fault, store::Fault::kNone); }},
         clock);
   }
-  const registry::RecordRows rows = registry::RecordRowsOf(kinds);
+  const allocation::RecordRows rows = allocation::RecordRowsOf(kinds);
   std::vector<ip::Cidr> cidrs;
   for (const std::string& text : ranges.Cidrs()) cidrs.push_back(ip::ParseCidr(text).value());
-  Put(rows.service_cidrs->prefix + std::string(registry::kDefaultServiceCidr),
-      codec::EncodeStored(registry::ServiceCidrOf(cidrs), *rows.service_cidrs->kind));
+  Put(rows.service_cidrs->prefix + std::string(allocation::kDefaultServiceCidr),
+      codec::EncodeStored(allocation::ServiceCidrOf(cidrs), *rows.service_cidrs->kind));
   for (const auto& [key, spec] : ranges.ToSpecs()) {
     const registry::Row& row =
         spec.pool == PoolOf::kPorts ? *rows.node_port_ranges : *rows.ip_ranges;
@@ -127,34 +130,43 @@ void SharedStore::Put(const std::string& key, const std::string& value) {
 Server::Server(SharedStore& shared, const Options& options)
     : gates_(options.gates),
       engine_(shared.At(options.replica), shared.backend != nullptr),
-      allocations_(registry::MakeRecordReader(registry::RecordRowsOf(shared.kinds), gates_),
-                   base::SeededRandom(options.seed)),
-      addresses_(allocations_, registry::RecordRowsOf(shared.kinds), shared.clock,
-                 base::SeededRandom(options.seed + 1)),
+      ledger_(allocation::MakeRecordReader(allocation::RecordRowsOf(shared.kinds), gates_),
+              base::SeededRandom(options.seed)),
       follower_(std::make_unique<state::Follower>(
-          engine_, shared.resources, std::vector<state::Listener*>{&allocations_},
+          engine_, shared.resources, std::vector<state::Listener*>{&ledger_},
           state::FollowerOptions{.shared_store = !options.alone, .same = SameApartFromSlot},
           shared.clock, shared.log)),
-      sequencer_(std::make_unique<commit::Sequencer>(*follower_, commit::SequencerOptions())),
-      registry_(std::make_unique<registry::Registry>(shared.kinds, shared.resources, *sequencer_,
-                                                     addresses_, gates_, shared.clock,
-                                                     base::SeededRandom(options.seed + 2))) {
+      sequencer_(std::make_unique<commit::Sequencer>(
+          commit::SequencerParts{engine_, *follower_, shared.resources, shared.clock, *follower_},
+          commit::SequencerOptions())),
+      allocator_(std::make_unique<allocation::Allocator>(
+          allocation::Allocator::Parts{.kinds = shared.kinds,
+                                       .gates = gates_,
+                                       .ledger = ledger_,
+                                       .sequencer = *sequencer_,
+                                       .clock = shared.clock},
+          base::SeededRandom(options.seed + 1))),
+      registry_(std::make_unique<registry::Registry>(
+          shared.kinds, shared.resources, *sequencer_, allocator_->Hooks(),
+          [this] { return allocator_->Settings(); }, shared.clock,
+          base::SeededRandom(options.seed + 2))) {
   while (follower_->Pump()) {
   }
 }
 
-/// Writes on their way know the allocations: they go first.
+/// Writes in flight use the allocations, so they are stopped first.
 Server::~Server() {
   sequencer_->Close();
   engine_.Clear();
   follower_->Stop();
   registry_.reset();
+  allocator_.reset();
   sequencer_.reset();
   follower_.reset();
 }
 
 std::string Server::CheckIndexes(const World& world) const {
-  const auto states = allocations_.Ranges();
+  const auto states = allocation::LedgerView(ledger_).Ranges();
   if (states.size() != world.cluster->All().size()) return "the index has other ranges";
   for (const auto& state : states) {
     std::string wrong = CheckRange(state, world);
@@ -162,20 +174,19 @@ std::string Server::CheckIndexes(const World& world) const {
   }
   for (const PoolOf pool : kAllPools) {
     for (const std::string& value : world.cluster->Values(pool)) {
-      const commit::PoolValue at = ValueOf(value);
-      if (allocations_.IsHeld(at) == world.IsHeld(value)) continue;
+      const allocation::PoolValue at = ValueOf(value);
+      if (allocation::LedgerView(ledger_).IsHeld(at) == world.IsHeld(value)) continue;
       return fmt::format("the index is wrong about {}", NameOf(at));
     }
   }
   std::vector<std::string> families;
-  for (const ip::Family family : allocations_.Families()) {
+  for (const ip::Family family : ledger_.Families()) {
     families.emplace_back(ip::FamilyText(family));
   }
   return families == world.cluster->Families() ? "" : "the index has other families";
 }
 
-std::string Server::CheckRange(const commit::Allocations::RangeState& state,
-                               const World& world) const {
+std::string Server::CheckRange(const allocation::RangeState& state, const World& world) const {
   const auto pool = static_cast<PoolOf>(state.pool);
   const RangeSpec named{.name = state.name, .pool = pool};
   const auto found = world.cluster->All().find(Cluster::KeyOf(named));

@@ -1,5 +1,5 @@
-// Servers for the model test: all of the way of a write but HTTP, on one store in memory. A commit
-// reaches the store when the test lets it, and so does the reply come back.
+// Servers for the model test: the whole write path except HTTP, on one store in memory. The test
+// decides when a commit reaches the store, and when the reply comes back.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "allocation/allocator.h"
+#include "allocation/ledger/ledger.h"
+#include "allocation/ledger/ledger_view.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "commit/allocations.h"
 #include "commit/sequencer.h"
 #include "model/services_world.h"
-#include "registry/addresses.h"
 #include "registry/registry.h"
 #include "state/follower.h"
 #include "store/blocking.h"
@@ -26,16 +27,16 @@
 
 namespace berth::model {
 
-/// Where a run keeps its state, if not in memory.
+/// The store of a run that is not in memory.
 class Backend {
  public:
   virtual ~Backend() = default;
-  /// The engine of a server. All show the same state; it may be one for all of them.
+  /// Returns the engine of a server. All engines show the same state; they may be the same engine.
   virtual store::Engine& At(size_t replica) = 0;
 };
 
-/// An engine that keeps commits and replies until somebody lets them go. What it forwards to a real
-/// engine it waits for, so that nothing happens on other threads.
+/// An engine that holds back commits and replies until the test releases them. It waits for every
+/// operation on a real engine, so that nothing happens on other threads.
 class SlowEngine final : public store::Engine {
  public:
   SlowEngine(store::Engine& engine, bool real) : engine_(engine), real_(real) {}
@@ -51,9 +52,11 @@ class SlowEngine final : public store::Engine {
   void Commit(store::Txn txn, std::function<void(store::TxnReply)> done) override {
     commits_.push_back({.txn = std::move(txn), .done = std::move(done)});
   }
-  std::unique_ptr<store::Watch> StartWatch(store::WatchRequest request,
-                                           std::function<void()> wake) override {
-    return engine_.StartWatch(std::move(request), std::move(wake));
+  std::unique_ptr<store::Watch> Follow(store::Revision after, std::function<void()> wake) override {
+    return engine_.Follow(after, std::move(wake));
+  }
+  base::Result<store::WatchBatch> ReadHistory(const store::HistoryRequest& request) override {
+    return engine_.ReadHistory(request);
   }
   void Current(store::Done<store::Revision> done) override {
     real_ ? done(store::CurrentNow(engine_)) : engine_.Current(std::move(done));
@@ -68,10 +71,11 @@ class SlowEngine final : public store::Engine {
   const store::Txn& Waiting(size_t place) const { return commits_[place].txn; }
   size_t Commits() const { return commits_.size(); }
   size_t Replies() const { return replies_.size(); }
-  /// The last revision that a real engine says that it has written; 0: none, or it is none.
+  /// Sends a commit to the store. Returns the last revision that a real engine reports as written.
+  /// Returns 0 if it wrote nothing, or if the engine is not a real one.
   int64_t Send(size_t place);
   void Reply(size_t place);
-  /// Whoever waited is gone.
+  /// Drops everything, because no caller waits any more.
   void Clear();
 
  private:
@@ -83,13 +87,13 @@ class SlowEngine final : public store::Engine {
   store::Engine& engine_;
   const bool real_;
   std::deque<Sent> commits_;
-  /// Shared with the engine, which may hold replies back for longer than anybody waits.
+  /// Shared with the engine, which may hold back replies after all callers have gone.
   std::shared_ptr<std::map<int, Done>> in_store_ = std::make_shared<std::map<int, Done>>();
   std::deque<std::function<void()>> replies_;
   int next_ = 0;
 };
 
-/// The store and what all servers share.
+/// The store, and everything that all servers share.
 struct SharedStore {
   /// `backend` may be null.
   SharedStore(const Ranges& ranges, Backend* backend);
@@ -101,13 +105,13 @@ struct SharedStore {
   const state::Resources resources = kinds.MakeResources();
   base::ManualClock clock;
   base::Logger log{{.sink = [](std::string_view) {}}, clock};
-  store::Fault fault = store::Fault::kNone;  // Of the next commit.
+  store::Fault fault = store::Fault::kNone;  // For the next commit.
   Backend* const backend;
-  int64_t last_put = 0;                         // The revision.
-  std::unique_ptr<store::MemoryEngine> memory;  // Null: there is a backend.
+  int64_t last_put = 0;                         // Its revision.
+  std::unique_ptr<store::MemoryEngine> memory;  // Null if there is a backend.
 };
 
-/// One server. What it is made of goes in the right order when it ends.
+/// One server. Its parts are destroyed in the right order.
 class Server {
  public:
   struct Options {
@@ -125,21 +129,22 @@ class Server {
   registry::Registry& Registry() { return *registry_; }
   state::Follower& Follower() { return *follower_; }
   commit::Sequencer& Sequencer() { return *sequencer_; }
-  commit::Allocations& Allocations() { return allocations_; }
+  allocation::RangeChanges& Ranges() { return allocator_->Ranges(); }
+  allocation::Ledger& Ledger() { return ledger_; }
   const registry::Gates& Gates() const { return gates_; }
 
-  /// Empty: its indexes say what the store says.
+  /// Returns "" if its indexes agree with the store, or a description of the difference.
   std::string CheckIndexes(const World& world) const;
 
  private:
-  std::string CheckRange(const commit::Allocations::RangeState& state, const World& world) const;
+  std::string CheckRange(const allocation::RangeState& state, const World& world) const;
 
   const registry::Gates gates_;
   SlowEngine engine_;
-  commit::Allocations allocations_;
-  registry::Addresses addresses_;
+  allocation::Ledger ledger_;
   std::unique_ptr<state::Follower> follower_;
   std::unique_ptr<commit::Sequencer> sequencer_;
+  std::unique_ptr<allocation::Allocator> allocator_;
   std::unique_ptr<registry::Registry> registry_;
 };
 

@@ -1,4 +1,5 @@
-// What the scripts share. Each prints lines of JSON, [step, result], for js_client_test.py to check.
+// Helpers of the scripts. Each prints lines of JSON, [step, result], for js_client_test.py to
+// check.
 import * as k8s from '@kubernetes/client-node';
 
 export const config = new k8s.KubeConfig();
@@ -10,7 +11,7 @@ export function print(step, result) {
   console.log(JSON.stringify([step, result ?? null]));
 }
 
-// What the server said to a call that must fail. The body is the text of a Status.
+// Returns the answer to a call that must fail. The body is the text of a Status.
 export async function failure(call) {
   try {
     await call();
@@ -22,7 +23,7 @@ export async function failure(call) {
   throw new Error('should have failed');
 }
 
-// A Service as this client's users write them: neither kind nor apiVersion.
+// Returns a Service as this client's users write it: without kind and apiVersion.
 export function service(name, labels = {}) {
   return {
     metadata: { name, labels },

@@ -1,6 +1,6 @@
-// A controller: what the label `want` of a Service asks for, it writes to the annotation `have`. It
-// keeps account of what it was told and what it wrote, and goes on when the server goes away. Over
-// standard input it is asked for its cache ("state") and its account ("report"), and to "stop".
+// A controller that copies the label `want` of a Service to the annotation `have`. It records the
+// events that it receives and what it writes, and continues when the server restarts. Commands on
+// standard input ask for its cache ("state") and its records ("report"), or stop it ("stop").
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as k8s from '@kubernetes/client-node';
@@ -12,7 +12,7 @@ const path = `/api/v1/namespaces/${namespace}/services`;
 
 const account = { events: [], lists: [], writes: [], reconciles: 0, retries: 0, disconnects: 0 };
 
-// Below the informer, which hides what it is told twice.
+// Counts below the informer, which hides repeated events.
 class CountedWatch extends k8s.Watch {
   watch(where, query, callback, done) {
     return super.watch(where, query, (type, object, whole) => {
@@ -35,7 +35,8 @@ async function list() {
 
 const informer = new k8s.ListWatch(path, new CountedWatch(config), list, false);
 
-// Names to look at; each is worked on by one at a time, and again if it is named meanwhile.
+// Names to process. Each name is processed by one worker at a time, and again if it is added
+// meanwhile.
 const waiting = new Set();
 const busy = new Set();
 let sleepers = [];
@@ -66,7 +67,7 @@ async function next() {
 const wantOf = (service) => service.metadata.labels?.want;
 const haveOf = (service) => service.metadata.annotations?.have;
 
-// Every way to write it, one after the other.
+// All ways to write it, one after the other.
 const patches = [
   [k8s.PatchStrategy.MergePatch, (have) => ({ metadata: { annotations: { have } } })],
   [k8s.PatchStrategy.StrategicMergePatch, (have) => ({ metadata: { annotations: { have } } })],
@@ -92,7 +93,7 @@ async function work() {
     try {
       await reconcile(name);
     } catch (error) {
-      // Gone, or made anew: the watch says so, or has said so.
+      // The Service was deleted or created again: the watch says so, or has said so.
       if (error.code !== 404 && error.code !== 409) {
         account.retries += 1;
         sleep(RETRY_MS).then(() => enqueue(name));

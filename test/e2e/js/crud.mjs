@@ -11,7 +11,7 @@ async function services() {
   const read = await core.readNamespacedService({ name: 'web', namespace });
   print('read', read.metadata.uid === made.metadata.uid);
 
-  // Replacing what was read sends times with milliseconds back.
+  // Replacing what was read sends times with milliseconds.
   read.metadata.labels = { tier: 'front' };
   const replaced = await core.replaceNamespacedService({ name: 'web', namespace, body: read });
   print('replaced', [replaced.metadata.labels, replaced.metadata.uid === made.metadata.uid,

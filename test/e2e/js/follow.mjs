@@ -1,4 +1,4 @@
-// A watch that ends by itself, then an informer that is told over standard input when to reconnect.
+// A watch that ends by itself, then an informer that reconnects on a command from standard input.
 import { createInterface } from 'node:readline';
 import * as k8s from '@kubernetes/client-node';
 import { config, core, namespace, print, service } from './common.mjs';
@@ -26,7 +26,7 @@ async function informer() {
   for (const verb of ['add', 'update', 'delete']) {
     informer.on(verb, (object) => print(verb, object.metadata.name));
   }
-  // The caller makes its changes while nobody is connected, and then says "start".
+  // The caller makes its changes while the informer is disconnected, and then sends "start".
   informer.on('error', (error) => print('disconnected', error.code ?? error.message));
   for await (const line of createInterface(process.stdin)) {
     if (line === 'start') await informer.start();

@@ -1,4 +1,5 @@
-// Every kind of patch that the client knows, conflicts of managers, and deleting with dependents.
+// Every kind of patch that the client supports, conflicts of managers, and deletion with
+// dependents.
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as k8s from '@kubernetes/client-node';
 import { config, core, failure, namespace, print, service } from './common.mjs';
@@ -62,7 +63,7 @@ async function status() {
   print('status kept', read.status.conditions.length);
 }
 
-// What a manager wants, as the generic API takes it.
+// Returns the object that a manager applies, as the generic API takes it.
 const wanted = (name, type) => ({ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace },
   spec: { type, ports: [{ name: 'http', port: 80 }] } });
 const apply = (manager, object, force) => objects.patch(object, undefined, undefined, manager,
@@ -78,7 +79,7 @@ async function applied() {
   print('conflict', await failure(() => apply('two', wanted('applied', 'NodePort'))));
   const forced = await apply('two', wanted('applied', 'NodePort'), true);
   print('forced', [forced.spec.type, managersOf(forced)]);
-  // The loser is told when it insists.
+  // The manager that lost gets a conflict when it applies again.
   print('conflict back', (await failure(() => apply('one', wanted('applied', 'ClusterIP')))).code);
   print('no manager', (await failure(() => apply(undefined, wanted('applied', 'NodePort')))).code);
 
@@ -101,7 +102,7 @@ async function gone(name) {
   }
 }
 
-// An owner and what depends on it, deleted each way a client may ask for.
+// Deletes an owner and its dependents with each propagation policy.
 async function dependents() {
   for (const propagationPolicy of ['Background', 'Foreground', 'Orphan']) {
     const name = propagationPolicy.toLowerCase();
