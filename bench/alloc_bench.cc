@@ -1,6 +1,6 @@
-// The allocation index at every fill, beside a naive linear-scan bitmap in the same run; and pools
-// of one range and of a thousand.
-// bench/report.py turns the JSON this prints into the table with its bars.
+// Measures the allocation index at every fill level, compared with a naive linear-scan bitmap in
+// the same run, and pools of one range and of a thousand. bench/report.py turns the printed JSON
+// into the table with its bars.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ uint64_t CountFor(uint64_t usable, const Fill& fill) {
   return std::min(usable - 1, static_cast<uint64_t>(static_cast<double>(usable) * fill.part));
 }
 
-/// A /64 whose operator has left only the first 2^20 addresses open.
+/// Returns a /64 with all but the first 2^20 addresses excluded.
 Layout SliceOfSlash64() {
   const ip::Cidr cidr = *ip::ParseCidr("fd00:10:96::/64");
   const U128 first = cidr.First().bits();
@@ -63,7 +63,7 @@ void PickRelease(benchmark::State& state, const Layout& layout, uint64_t count) 
   state.counters["bytes"] = static_cast<double>(index.MemoryBytes());
 }
 
-/// What Kubernetes' bitmap does: a random start, then bit by bit to the next free one.
+/// Does what Kubernetes' bitmap does: starts at random and goes bit by bit to the next free value.
 class NaiveBitmap {
  public:
   explicit NaiveBitmap(uint64_t size) : size_(size), words_(size / 64 + 1) {}
@@ -85,7 +85,7 @@ class NaiveBitmap {
 
 void NaivePickRelease(benchmark::State& state, uint64_t size, uint64_t count) {
   base::SeededRandom random(1);
-  // Filled in shuffled order: its own picks would take minutes near the end.
+  // Fill it in shuffled order, because its own picks would take minutes near the end.
   std::vector<uint64_t> order(size);
   std::iota(order.begin(), order.end(), 0);
   for (uint64_t i = size; i > 1; --i) std::swap(order[i - 1], order[base::Uniform(random, i)]);
@@ -94,7 +94,8 @@ void NaivePickRelease(benchmark::State& state, uint64_t size, uint64_t count) {
   for (auto _ : state) bitmap.Release(bitmap.TakeAny(random));
 }
 
-/// One million distinct values, ascending: all of a /12 but the last few, or spread over a /64.
+/// Returns one million distinct values, ascending: all of a /12 except the last few, or spread over
+/// a /64.
 std::vector<U128> SortedMillion(const Layout& layout) {
   constexpr uint64_t kCount = 1'000'000;
   const alloc::Interval span = *layout.span();
@@ -112,7 +113,7 @@ void BuildFromSorted(benchmark::State& state, const Layout& layout) {
   }
 }
 
-/// /24s side by side; each 16 of them also inside of a /20.
+/// Returns adjacent /24s. If `overlapping`, each 16 of them are also inside of a /20.
 std::vector<alloc::RangeRow> ManyRanges(size_t count, bool overlapping) {
   std::vector<alloc::RangeRow> rows;
   for (size_t i = 0; i < count; ++i) {
@@ -129,10 +130,10 @@ std::vector<alloc::RangeRow> ManyRanges(size_t count, bool overlapping) {
 alloc::Pool FilledPool(std::vector<alloc::RangeRow> rows, double fill, base::Random& random) {
   alloc::Pool pool;
   pool.SetRanges(std::move(rows));
-  std::vector<U128> all;  // What is in several ranges is there once.
+  std::vector<U128> all;  // A value in several ranges appears once.
   while (const auto value = pool.TakeAny(random)) all.push_back(*value);
   const auto free = static_cast<size_t>(static_cast<double>(all.size()) * (1 - fill));
-  for (size_t i = 0; i < free; ++i) pool.Drop(all[i * all.size() / free]);
+  for (size_t i = 0; i < free; ++i) pool.Put(all[i * all.size() / free], alloc::State::kFree);
   return pool;
 }
 
@@ -142,11 +143,11 @@ void PoolPickRelease(benchmark::State& state, const std::vector<alloc::RangeRow>
   alloc::Pool pool = FilledPool(rows, fill, random);
   for (auto _ : state) {
     const U128 value = *pool.TakeAny(random);
-    benchmark::DoNotOptimize(pool.Drop(value));
+    benchmark::DoNotOptimize(pool.Put(value, alloc::State::kFree));
   }
 }
 
-/// One of the ranges gets another layout and back, and all that is held is looked at.
+/// Changes the layout of one range and changes it back, which walks over all held values.
 void PoolChangeRange(benchmark::State& state, size_t ranges, uint64_t held) {
   base::SeededRandom random(1);
   std::vector<alloc::RangeRow> rows = ManyRanges(ranges, false);

@@ -1,7 +1,9 @@
-"""Measures a running server over TLS, its audit log on, and prints its figures beside their bars.
+"""Measures a running server over TLS with its audit log on, and prints each figure with its bar.
 
-The raw limit is a bare handler of the same HTTP layer that answers the same number of bytes
-(bare_server). Both take turns in one run; a figure is the median over the rounds.
+The raw limit is a bare handler on the same HTTP layer that answers the same number of bytes
+(bare_server). For watches it is a bare loop that writes the same bytes to the same connections
+(bare_watch). The server and the raw limit take turns in one run. Each figure is the median over the
+rounds.
 """
 import contextlib
 import json
@@ -31,9 +33,19 @@ CREATE_BAR = 10_000
 LIST_BAR_MS = 60
 READY_BAR_MS = 200
 WATCHER_BARS_KIB = {1: 24, 2: 4}
+# All watchers watch one prefix, so each event goes to all of them. A row has the protocol, the
+# watchers per connection, and the bar for the processor time of an event: a multiple of the bare
+# loop's time, or a number of microseconds.
+FANOUTS = {"HTTP/1.1, one to a connection": (1, 1, {"times": 1.4}),
+           "HTTP/2, one to a connection": (2, 1, {"times": 1.4}),
+           "HTTP/2, 100 to a connection": (2, 100, {"us": 3.6})}
+FANOUT_RATE = 50
+FANOUT_SECONDS = 6
+FANOUT_LATE_BAR_MS = 40
 
 KUBE_GET = 1_057
 KUBE_LIST_MS = 1_140
+KUBE_EVENT_US = 34
 
 JSON = "application/json"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
@@ -42,7 +54,7 @@ SCRIPTS = pathlib.Path(__file__).resolve().parent
 
 
 class Bench:
-    """One server at a time, in a folder of its own on the disk that holds temporary files."""
+    """Runs one server at a time, in a separate folder on the disk that holds temporary files."""
 
     def __init__(self, build):
         self.build = build
@@ -54,7 +66,7 @@ class Bench:
             if fill is not None:
                 subprocess.run([self.build / "test" / "fill_store", f"{folder}/data", str(fill)],
                                check=True)
-            # Wide enough for all the Services that a round creates.
+            # The range is large enough for all Services that a round creates.
             server = harness.Server(folder, "--service-cluster-ip-range=10.0.0.0/8")
             try:
                 yield server
@@ -74,9 +86,23 @@ class Bench:
             process.stdin.close()
             process.wait()
 
+    @contextlib.contextmanager
+    def bare_watch(self, size):
+        """Runs a bare loop and yields its port, process id and authority file for watch_load."""
+        (port,) = harness.free_ports(1)
+        with tempfile.NamedTemporaryFile() as authority:
+            process = subprocess.Popen([self.build / "bench" / "bare_watch", str(port), str(size),
+                                        authority.name], stdout=subprocess.PIPE, text=True)
+            try:
+                process.stdout.readline()
+                yield port, process.pid, authority.name
+            finally:
+                process.kill()
+                process.wait()
+
 
 def wrk(url, connections, seconds=SECONDS, script=None, accept=JSON, **env):
-    """(requests per second, p99 in ms, answers that were no success)"""
+    """Returns the requests per second, the p99 in ms, and the number of failed requests."""
     command = ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--latency",
                "-H", f"Authorization: Bearer {harness.Server.TOKEN}", "-H", f"Accept: {accept}"]
     if script:
@@ -183,24 +209,60 @@ def report_list(bench):
               f"lists all: {beside[0]:,.0f}/s, p99 {beside[1]:.1f} ms")
 
 
+def watch_load(bench, port, pid, authority, protocol, streams, scopes, rate, seconds):
+    """Returns the figures that watch_load prints for a thousand watchers."""
+    output = subprocess.run(
+        [bench.build / "bench" / "watch_load", str(port), str(pid), authority, harness.Server.TOKEN,
+         str(protocol), str(streams), "1000", str(scopes), str(rate), str(seconds)], check=True,
+        capture_output=True, text=True)
+    return json.loads(output.stdout)
+
+
+def lost_note(*figures):
+    failed = sum(figure["failed"] for figure in figures)
+    lost = sum(figure["expected"] - figure["delivered"] for figure in figures)
+    return f"  FAIL: {failed} failed, {lost} lost" if failed or lost else ""
+
+
 def report_watch(bench):
     print("\nWATCH, 1,000 watchers over TLS")
     print(f"  {'':>34} {'events/s':>9} {'p50 ms':>8} {'p99 ms':>8} {'KiB each':>9} {'busy':>7}")
     for protocol, name in ((1, "HTTP/1.1"), (2, "HTTP/2")):
         for scopes, rate in ((100, 2000), (1, 50)):
             with bench.server() as server:
-                output = subprocess.run(
-                    [bench.build / "bench" / "watch_load", str(server.port),
-                     str(server.process.pid), server.ca_file, server.TOKEN, str(protocol), "1000",
-                     str(scopes), str(rate), "5"], check=True, capture_output=True, text=True)
-            figure = json.loads(output.stdout)
+                figure = watch_load(bench, server.port, server.process.pid, server.ca_file,
+                                    protocol, 100 if protocol == 2 else 1, scopes, rate, 5)
             label = f"{name}, {scopes} namespaces, {rate:,}/s"
             bar = WATCHER_BARS_KIB[protocol]
-            lost = figure["expected"] - figure["delivered"]
-            note = f"  FAIL: {figure['failed']} failed, {lost} lost" if figure["failed"] or lost else ""
             print(f"  {label:>34} {figure['per_second']:>9,.0f} {figure['p50_ms']:>8.1f} "
                   f"{figure['p99_ms']:>8.1f} {figure['idle_kib']:>9.1f} {figure['busy_kib']:>7.1f}  "
-                  f"{verdict(figure['idle_kib'] < bar)} (bar: {bar} KiB){note}")
+                  f"{verdict(figure['idle_kib'] < bar)} (bar: {bar} KiB){lost_note(figure)}")
+
+
+def report_fanout(bench):
+    print(f"\nWATCH, 1,000 watchers of one prefix over TLS, {FANOUT_RATE} writes/s: the server's "
+          f"processor time for an event\n(kube-apiserver: {KUBE_EVENT_US} us)")
+    print(f"  {'':>31} {'bare us':>8} {'berth us':>9} {'of bare':>8} {'p50 ms':>8} {'p99 ms':>8}")
+    for name, (protocol, streams, bar) in FANOUTS.items():
+        rounds = []
+        for _ in range(ROUNDS):
+            load = (protocol, streams, 1, FANOUT_RATE, FANOUT_SECONDS)
+            with bench.server() as server:
+                berth = watch_load(bench, server.port, server.process.pid, server.ca_file, *load)
+            with bench.bare_watch(int(berth["event_bytes"])) as bare:
+                rounds.append((watch_load(bench, *bare, *load), berth))
+        limit = statistics.median(bare["processor_us"] for bare, _ in rounds)
+        cost = statistics.median(berth["processor_us"] for _, berth in rounds)
+        early = statistics.median(berth["p50_ms"] for _, berth in rounds)
+        late = statistics.median(berth["p99_ms"] for _, berth in rounds)
+        if "times" in bar:
+            fine, words = cost <= bar["times"] * limit, f"{bar['times']:g} times"
+        else:
+            fine, words = cost <= bar["us"], f"{bar['us']:g} us"
+        print(f"  {name:>31} {limit:>8.2f} {cost:>9.2f} {cost / limit:>7.2f}x {early:>8.1f} "
+              f"{late:>8.1f}  {verdict(fine)} (bar: {words}), "
+              f"{verdict(late <= FANOUT_LATE_BAR_MS)} (bar: {FANOUT_LATE_BAR_MS} ms)"
+              f"{lost_note(*(figure for pair in rounds for figure in pair))}", flush=True)
 
 
 def report_start(bench):
@@ -223,7 +285,7 @@ def report_start(bench):
 
 
 REPORTS = {"api/get": report_get, "api/create": report_create, "api/list": report_list,
-           "api/watch": report_watch, "api/start": report_start}
+           "api/watch": report_watch, "api/fanout": report_fanout, "api/start": report_start}
 
 
 def report(build, pattern):

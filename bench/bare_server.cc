@@ -1,9 +1,9 @@
-// The raw limit of the HTTP layer: a handler that answers every request with the same bytes, on the
-// same server, TLS and limits as Berth's.
+// Shows the raw limit of the HTTP layer: a handler that answers every request with the same bytes,
+// with the same server, TLS and limits as Berth.
 //
 //   bare_server PORT BYTES
 //
-// Says "ready" and serves until its standard input ends.
+// Prints "ready" and serves until its standard input ends.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   options.tls =
       http::TlsSettings{.certificate_pem = serving.certificate_pem, .key_pem = serving.key_pem};
   const auto body = std::make_shared<const std::string>(std::strtoul(argv[2], nullptr, 10), 'x');
-  // Ids that differ, as Berth's do, so that HTTP/2 sends as many bytes.
+  // The ids differ, as Berth's do, so that HTTP/2 sends as many bytes.
   std::vector<std::string> ids;
   auto random = berth::base::SeededRandom::FromKernel();
   for (int i = 0; i < 4096; ++i) ids.push_back(berth::base::NewUuid(random));

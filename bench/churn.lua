@@ -1,6 +1,6 @@
--- wrk script: Services come and go, about as many at any time: each answer to a create is deleted
--- again later, in order. env: SPEC (JSON members of the spec), HOLD (how many to keep for each
--- thread), TOKEN, RUN (unique run tag).
+-- wrk script: creates and deletes Services, with about the same number at any time. Each created
+-- Service is deleted later, in order. env: SPEC (JSON members of the spec), HOLD (how many to keep
+-- for each thread), TOKEN, RUN (unique run tag).
 local tid = 0
 function setup(thread) thread:set("id", tid); tid = tid + 1 end
 function init(args)

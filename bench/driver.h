@@ -1,5 +1,5 @@
-// Keeps a number of transactions in flight against anything that takes them, and counts: the same
-// driver for an engine and for the bare limit beside it, so that only what takes them differs.
+// Keeps a number of transactions in flight and measures. The engine and the bare limit that it is
+// compared with use the same driver, so that only the receiver of the transactions differs.
 #pragma once
 
 #include <fmt/format.h>
@@ -30,8 +30,8 @@ struct Figure {
   uint64_t failed = 0;
 };
 
-/// A Service and its two records, made together: 700 bytes of keys and values. A revision of 0
-/// leaves out the compare on the namespace.
+/// Makes a Service and its two records: 700 bytes of keys and values. A revision of 0 leaves out
+/// the compare on the namespace.
 inline store::Txn MakeTxn(uint64_t number, store::Revision name_space = {}) {
   store::Txn txn;
   const std::string service = fmt::format("/registry/services/specs/shop/cart-{:012}", number);
@@ -48,7 +48,7 @@ inline store::Txn MakeTxn(uint64_t number, store::Revision name_space = {}) {
   return txn;
 }
 
-/// Runs for `duration` with `in_flight` transactions always under way, numbered on from `number`.
+/// Runs for `duration` with `in_flight` transactions always in flight, numbered on from `number`.
 inline Figure Drive(const Submit& submit, size_t in_flight, std::chrono::milliseconds duration,
                     uint64_t& number, store::Revision name_space = {}) {
   using Clock = std::chrono::steady_clock;
@@ -97,7 +97,7 @@ inline Figure Drive(const Submit& submit, size_t in_flight, std::chrono::millise
   return figure;
 }
 
-/// The value, or the end of the program: a benchmark that cannot begin measures nothing.
+/// Returns the value, or ends the program, because a benchmark that cannot begin measures nothing.
 template <typename T>
 T OrDie(base::Result<T> result) {
   if (result) return *std::move(result);
@@ -109,7 +109,7 @@ inline double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// One line of JSON for bench/store_report.py.
+/// Prints one line of JSON for bench/store_report.py.
 inline void Print(const std::string& name, const Figure& figure) {
   fmt::print(
       "{{\"name\":\"{}\",\"per_second\":{:.1f},\"p50_ms\":{:.3f},\"p99_ms\":{:.3f},"
@@ -118,7 +118,7 @@ inline void Print(const std::string& name, const Figure& figure) {
   std::fflush(stdout);
 }
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process, in bytes.
 inline size_t ResidentBytes() {
   size_t pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {

@@ -1,6 +1,6 @@
-// The etcd engine beside bare loops on the generated stub that send the same writes, in turns: one
-// transaction per call, and many nested in one. Usage: etcd_bench ENDPOINT ROUNDS (an empty etcd);
-// prints one line of JSON per figure.
+// Compares the etcd engine with bare loops on the generated stub that send the same writes: one
+// transaction per call, and many nested in one. They take turns. Usage: etcd_bench ENDPOINT ROUNDS
+// (an empty etcd). Prints one line of JSON per figure.
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "driver.h"
 #include "store/blocking.h"
-#include "store/etcd/client.h"
 #include "store/etcd/etcd.grpc.pb.h"
+#include "store/etcd/etcd_client.h"
 #include "store/etcd/etcd_engine.h"
 
 namespace berth::bench {
@@ -29,8 +29,8 @@ constexpr size_t kInFlight[] = {1, 16, 128};
 constexpr size_t kGroupedInFlight = 128;
 constexpr std::chrono::milliseconds kDuration{3000};
 
-/// The keys that every request of the engine compares (its marker and its fence), with what they
-/// are compared with; a receipt is put beside the writes.
+/// The keys that every request of the engine compares (its marker and its fence), with the expected
+/// revisions. The engine also puts a receipt with the writes.
 struct Envelope {
   int64_t marker_mod = 0;
   int64_t fence_mod = 0;
@@ -63,7 +63,7 @@ void Wrap(const Envelope& envelope, size_t lane, pb::TxnRequest* request) {
   Put(fmt::format("/bare/fence/{}", lane), std::to_string(lane), request);
 }
 
-/// The generated stub and a completion queue, polled by one thread.
+/// The generated stub and a completion queue that one thread polls.
 class BareStub {
  public:
   explicit BareStub(const std::string& target)
@@ -75,7 +75,7 @@ class BareStub {
     poller_.join();
   }
 
-  /// Its mod_revision.
+  /// Puts a key. Returns its mod_revision.
   int64_t PutNow(const std::string& key) {
     grpc::ClientContext context;
     pb::TxnRequest request;
@@ -119,8 +119,8 @@ class BareStub {
   std::thread poller_;
 };
 
-/// As the engine without grouping: each transaction is a Txn of its own. Without an envelope: what
-/// safety costs.
+/// Does what the engine does without grouping: each transaction is a Txn of its own. Without an
+/// envelope it shows what safety costs.
 Figure DriveBare(BareStub& stub, const Envelope* envelope, size_t in_flight, uint64_t& number) {
   size_t lane = 0;
   const auto submit = [&](const store::Txn& txn, std::function<void(bool)> done) {
@@ -132,7 +132,7 @@ Figure DriveBare(BareStub& stub, const Envelope* envelope, size_t in_flight, uin
   return Drive(submit, in_flight, kDuration, number);
 }
 
-/// Two etcd Txns under way, each with half of the transactions nested in it.
+/// Keeps two etcd Txns in flight, each with half of the transactions nested in it.
 Figure DriveBareGrouped(BareStub& stub, const Envelope& envelope, size_t in_flight,
                         uint64_t& number) {
   const size_t members = in_flight / 2;
@@ -159,7 +159,7 @@ Figure DriveEngine(const std::string& endpoint, const std::string& prefix, bool 
   store::etcd::EtcdOptions options;
   options.prefix = prefix;
   options.group = group;
-  // The slot in the first two bytes: the values are not objects, and have room for it.
+  // The slot goes into the first two bytes: the values are not objects, and have room for it.
   const store::SlotCodec slots{.write =
                                    [](std::string_view, std::string& value, int slot) {
                                      value[0] = static_cast<char>(slot & 0xff);

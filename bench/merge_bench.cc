@@ -1,4 +1,4 @@
-// What managed fields cost a write, beside what decoding its body costs.
+// Measures what managed fields cost a write, compared with decoding its body.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -22,7 +22,7 @@ using codec::Value;
 
 constexpr base::WallTime kNow{std::chrono::seconds{1800000000}};
 
-// As most Services are, defaults filled in.
+// A typical Service, with defaults.
 constexpr std::string_view kService = R"({"apiVersion":"v1","kind":"Service","metadata":{
   "name":"web","namespace":"default","labels":{"app.kubernetes.io/name":"web","tier":"front"},
   "annotations":{"example.com/owner":"team-a"}},
@@ -63,7 +63,7 @@ void CopyService(benchmark::State& state) {
 }
 BENCHMARK(CopyService);
 
-// Includes a copy of the object, as all that follow.
+// Includes a copy of the object, as do all that follow.
 void TrackCreate(benchmark::State& state) {
   const Value service = Service();
   const Value none = codec::Object();

@@ -1,8 +1,8 @@
-// Opening a store of many Services beside reading the same files with bare RocksDB.
-//   open_bench fill DIRECTORY SERVICES   makes it: a Service and its address record each
+// Compares opening a store of many Services with reading the same files with bare RocksDB.
+//   open_bench fill DIRECTORY SERVICES   creates it: a Service and its address record each
 //   open_bench berth DIRECTORY           opens it with the embedded engine
 //   open_bench bare DIRECTORY            opens it and reads every entry of its largest family
-// The last two print one line of JSON: seconds, and how much resident memory grew.
+// The last two print one line of JSON: seconds, and the growth of resident memory.
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 

@@ -1,7 +1,7 @@
-"""Measures ranges and allocations as objects, and prints the figures beside their bars.
+"""Measures ranges and allocations as objects, and prints the figures with their bars.
 
-Servers that are compared run beside each other and take turns, in an order that turns too; a ratio
-is the median of those of the rounds, so that it hardly depends on what else the machine does.
+Compared servers run at the same time and take turns, and the order alternates. A ratio is the
+median of the ratios of the rounds, so that other load on the machine hardly matters.
 """
 import contextlib
 import json
@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "test" / "e2e"))
 
 import harness
-import kubectls
+import tools
 from addresses import MERGE
 from ranges import IP_RANGES, PORT_RANGES, PORTS, V4, ip_range
 from services_report import Bench, allocated, median, post_all, resting_memory, wrong
@@ -30,7 +30,7 @@ ANY_NUMBER = ("--max-mutating-requests-inflight", "0")
 
 FORMS_BAR = 1.0
 BITMAPS = "--feature-gates=ClusterIPAllocatorAPI=false"
-# The default, and the largest that bitmaps can be of.
+# The default, and the largest range that bitmaps support.
 FORM_RANGES = ("10.96.0.0/16", "10.96.0.0/12")
 
 MANY = 1_000
@@ -44,12 +44,12 @@ WIDE = "10.0.0.0/8"
 STORED = (10, 1_000, 100_000)
 STORED_PORTS = (10, 1_000)
 COOL_DOWNS = (0, 60)
-# The Service and its address; and a port.
+# A Service and its address; with a node port, the port too.
 STORED_BARS = {"ClusterIP": 2, "NodePort": 3}
 KEPT_KINDS = ("services", "ipaddresses", "nodeports.allocation.berth.io")
 
 
-# --- What the reports share ----------------------------------------------------------------------
+# --- Shared by the reports -----------------------------------------------------------------------
 
 
 def cpu_seconds(server):
@@ -59,7 +59,7 @@ def cpu_seconds(server):
 
 
 def measured(run, server):
-    """What `run` gives, with the processor time that the server took for one request of it."""
+    """Returns the result of `run`, with the server's processor time per request added."""
     before = cpu_seconds(server)
     load = run()
     load.cpu_us = (cpu_seconds(server) - before) / load.requests * 1e6
@@ -67,7 +67,7 @@ def measured(run, server):
 
 
 def in_turn(rounds, one, other):
-    """Both so often, whoever was last goes first: ([what the one gave], [what the other gave])"""
+    """Runs both `rounds` times. The order alternates. Returns a list of results for each."""
     loads = ([], [])
     for number in range(rounds):
         for which in (0, 1) if number % 2 == 0 else (1, 0):
@@ -85,7 +85,7 @@ def patch(server, path, **spec):
 
 
 def delete_services(server, namespace="default"):
-    """All of them at once, but for that of the server itself."""
+    """Deletes all Services at once, except the one of the server itself."""
     answer = server.call("DELETE", f"/api/v1/namespaces/{namespace}/services"
                          "?fieldSelector=metadata.name!%3Dkubernetes")
     assert answer.code == 200, answer
@@ -129,17 +129,17 @@ def compare_forms(bench, store, cidr, on, off):
 
 
 def fresh_creates(bench, server, connections):
-    """In a range that is empty before and after."""
+    """Measures creates in a range that is empty before and after."""
     load = measured(lambda: bench.create(server, connections, SECONDS, "bench"), server)
     delete_services(server, "bench")
     return load
 
 
-# --- What is stored ------------------------------------------------------------------------------
+# --- Stored objects ------------------------------------------------------------------------------
 
 
 def stored_keys(server):
-    """{kind: how many keys}, of a running server."""
+    """Returns {kind: number of keys} of a running server."""
     with tempfile.TemporaryDirectory() as folder:
         saved = os.path.join(folder, "now.snap")
         berth = [harness.BERTH, "snapshot"]
@@ -151,7 +151,7 @@ def stored_keys(server):
 
 
 class Stock:
-    """Services that were made and deleted, and what of them was in the store."""
+    """Services that were created and deleted, and their objects in the store."""
 
     def __init__(self, bench, stack, kind, count, cool_down):
         self.kind, self.count, self.cool_down = kind, count, cool_down
@@ -174,7 +174,7 @@ class Stock:
         return {kind: now.get(kind, 0) - self.first.get(kind, 0) for kind in {*now, *self.first}}
 
     def look(self):
-        """Whether nothing of it is left."""
+        """Returns whether all objects are gone, and notes when."""
         if self.gone_after is None and not any(self.added().values()):
             self.gone_after = time.monotonic() - self.deleted
         return self.gone_after is not None
@@ -211,7 +211,7 @@ def report_stored(bench):
 
 
 def block(number):
-    """Of 10.0.0.0/8, whose /20s there are 4,096 of."""
+    """Returns one of the 4,096 /20s of 10.0.0.0/8."""
     return f"10.{number >> 4}.{(number & 15) << 4}.0/20"
 
 
@@ -220,14 +220,14 @@ def range_name(number):
 
 
 def listed_ranges(server):
-    """(objects, milliseconds)"""
+    """Returns (objects, milliseconds)."""
     begin = time.perf_counter()
     answer = server.call("GET", IP_RANGES)
     return answer.json["items"], (time.perf_counter() - begin) * 1e3
 
 
 def make_ranges(server):
-    """The default one and so many others, all alike: each pick is from the one with most free."""
+    """Adds MANY - 1 ranges of the same priority, so picks prefer the one with the most free."""
     begin = time.monotonic()
     patch(server, f"{IP_RANGES}/{V4}", priority=0)
     post_all(server, IP_RANGES, (ip_range(range_name(i), block(i)) for i in range(1, MANY)))
@@ -235,7 +235,7 @@ def make_ranges(server):
 
 
 def join_ranges(server):
-    """One range of them all, which has all their addresses."""
+    """Replaces all ranges by one range that has all their addresses."""
     begin = time.monotonic()
     patch(server, f"{IP_RANGES}/{V4}", range=WIDE)
     for i in range(1, MANY):
@@ -267,7 +267,7 @@ def report_million(bench):
 
 
 def print_counters(server):
-    """Once the last status is written, they are what is there."""
+    """Checks that the counts agree with the allocations once the last status is written."""
     begin = time.monotonic()
     wanted = allocated(server)
 
@@ -293,15 +293,11 @@ def print_lists(server):
     runs = [listed_ranges(server) for _ in range(5)]
     taken = statistics.median(each[1] for each in runs)
     print(f"  LIST of {len(runs[0][0]):,} ranges: {taken:.0f} ms", end="")
-    found = kubectls.find()
-    if not found:
-        return print(flush=True)
-    newest = max(found, key=lambda each: each.minor)
     with tempfile.TemporaryDirectory() as home:
         env = harness.environment(HOME=home, KUBECONFIG=server.kubeconfig)
-        for _ in range(2):  # The first one asks what there is.
+        for _ in range(2):  # The first one also runs discovery.
             begin = time.monotonic()
-            lines = subprocess.run([newest.path, "get", "ipr"], check=True, env=env,
+            lines = subprocess.run([tools.KUBECTL, "get", "ipr"], check=True, env=env,
                                    capture_output=True, text=True).stdout.splitlines()
             taken = time.monotonic() - begin
     return print(f"; kubectl get ipr: {taken * 1e3:.0f} ms, {len(lines):,} lines", flush=True)

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the benchmark programs and prints their figures beside their bars.
+"""Runs the benchmark programs and prints their figures with their bars.
 
 Usage: report.py BUILD_DIR [FILTER]; FILTER is a regular expression on the benchmark names: those of
 alloc_bench and bitmap_bench, store/embedded, store/etcd, store/watch and store/open, api/get,
-api/create, api/list, api/watch and api/start, services/create, services/churn, services/growth and
-services/etcd, and ranges/forms, ranges/stored and ranges/million.
-Each benchmark of the index runs several times, interleaved with the others; the best run is shown,
+api/create, api/list, api/watch, api/fanout and api/start, services/create, services/churn,
+services/growth and services/etcd, ranges/forms, ranges/stored and ranges/million, audit/pass and
+audit/creates.
+Each benchmark of the index runs several times, interleaved with the others. The best run is shown,
 because noise only ever adds. Nothing here fails a test run: a bar is printed as PASS or FAIL for a
-person to read.
+reader.
 """
 import json
 import pathlib
@@ -16,6 +17,7 @@ import subprocess
 import sys
 
 import api_report
+import audit_report
 import ranges_report
 import services_report
 import store_report
@@ -56,7 +58,7 @@ def nanoseconds(value):
 
 
 def print_picks(results):
-    """One block per range: every fill, the naive bitmap beside it, and how flat the range is."""
+    """Prints one block per range: every fill level, the naive bitmap, and how flat the range is."""
     ranges = {}
     for name, entry in results.items():
         kind, _, rest = name.partition("/")
@@ -94,7 +96,7 @@ def print_builds(results):
 
 
 def print_pools(results):
-    """Pools of many ranges beside one of a single range as large as they are together."""
+    """Prints pools of many ranges, compared with a single range of the same total size."""
     pools = {}
     for name, entry in results.items():
         if name.startswith("ranges/pool/"):
@@ -117,14 +119,14 @@ def print_pools(results):
 
 
 def print_bitmaps(results):
-    """By the size of the range, beside the smallest."""
+    """Prints bitmaps by the size of the range, compared with the smallest."""
     rows = {}
     for name, entry in results.items():
         kind, _, prefix = name.partition("/")
         rows.setdefault(kind, {})[prefix] = entry["real_time"]
     if not rows:
         return
-    print("\nstored bitmaps, half full: 64 values taken and given back, and found by comparing two"
+    print("\nstored bitmaps, half full: 64 values taken and released, and found by comparing two"
           "  (ns)")
     labels = {"Take64": "take and give 64", "Compare64": "find 64 that differ"}
     for kind, times in rows.items():
@@ -148,6 +150,7 @@ def main():
     api_report.report(build.resolve(), re.compile(pattern))
     services_report.report(build.resolve(), re.compile(pattern))
     ranges_report.report(build.resolve(), re.compile(pattern))
+    audit_report.report(build.resolve(), re.compile(pattern))
 
 
 if __name__ == "__main__":

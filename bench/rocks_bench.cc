@@ -1,5 +1,6 @@
-// The embedded engine beside one bare group-commit thread that writes the same keys and values to
-// RocksDB, in turns. Usage: rocks_bench DIRECTORY ROUNDS; prints one line of JSON per figure.
+// Compares the embedded engine with one bare group-commit thread that writes the same keys and
+// values to RocksDB. They take turns. Usage: rocks_bench DIRECTORY ROUNDS. Prints one line of JSON
+// per figure.
 #include <rocksdb/db.h>
 #include <rocksdb/options.h>
 #include <rocksdb/write_batch.h>
@@ -24,7 +25,8 @@ namespace {
 constexpr size_t kInFlight[] = {1, 16, 64, 256};
 constexpr std::chrono::milliseconds kDuration{1500};
 
-/// Takes all that waits, writes it as one batch, syncs once, replies: nothing else.
+/// Takes all waiting transactions, writes them as one batch, syncs once and replies. It does
+/// nothing else.
 class BareGroupCommit {
  public:
   BareGroupCommit(const std::string& directory, bool sync, size_t write_buffer_bytes) {

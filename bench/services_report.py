@@ -1,7 +1,7 @@
-"""Measures how Services get their addresses and prints the figures beside their bars.
+"""Measures how Services get their addresses and prints the figures with their bars.
 
-TLS and the audit log on, fsync on, server and load on the same cores. Figures that are compared with
-each other come from one run, in turn.
+TLS, the audit log and fsync are on. Server and load run on the same cores. Figures that are
+compared with each other come from one run, in turn.
 """
 import concurrent.futures
 import contextlib
@@ -27,7 +27,7 @@ WIDE = "10.0.0.0/8"
 DUAL = "10.0.0.0/8,fd00::/64"
 CHURN_CONNECTIONS = 64
 CLIENTS = 8
-REST_SECONDS = 6  # After them, what only writing needed has been given back.
+REST_SECONDS = 6  # By then, memory that only writes need is released.
 SIZE_OF_16 = 2**16 - 2
 
 CREATE_BAR = 9_300
@@ -44,7 +44,7 @@ KINDS = {"ClusterIP": "", "NodePort": '"type":"NodePort",',
 
 
 class Load:
-    """What wrk says of one run."""
+    """The figures of one run of wrk."""
 
     def __init__(self, server, script, connections, seconds, **env):
         command = ["wrk", "-t2", f"-c{max(connections, 2)}", f"-d{seconds}s", "--latency",
@@ -110,13 +110,13 @@ class Bench:
                     RUN=f"c{self.runs}")
 
     def fill(self, server, wanted):
-        """Creates until exactly so many addresses are taken."""
+        """Creates Services until exactly this many addresses are taken."""
         while (missing := wanted - allocated(server)) > 40_000:
             self.create(server, 64, min(20, missing // 25_000 + 1))
         self.make(server, max(missing, 0))
 
     def make(self, server, count, **spec):
-        """Exactly so many Services."""
+        """Creates exactly this many Services."""
         self.runs += 1
         share, rest = divmod(count, CLIENTS)
         counts = [share + (1 if i < rest else 0) for i in range(CLIENTS)]
@@ -132,7 +132,7 @@ def make_some(server, name, count, spec):
 
 
 def post_all(server, path, objects):
-    """One after the other on one connection."""
+    """Posts the objects one after the other on one connection."""
     connection = server.connection()
     headers = {"Authorization": f"Bearer {server.TOKEN}", "Content-Type": JSON}
     for each in objects:
@@ -148,7 +148,7 @@ def allocated(server):
 
 
 def metric(server, name):
-    """The sum of its series."""
+    """Returns the sum of the series of a metric."""
     text = server.call("GET", "/metrics").body.decode()
     return sum(float(value) for value in
                re.findall(rf"^{name}(?:{{[^}}]*}})? ([\d.e+]+)$", text, re.MULTILINE))
@@ -190,7 +190,7 @@ def report_churn(bench):
 
 
 def compare(bench, empty, filled):
-    """Churn on the one and the other in turn: the machine is not the same from minute to minute."""
+    """Measures churn on both servers in turn, because the machine varies from minute to minute."""
     rounds = [(bench.churn(empty), bench.churn(filled)) for _ in range(ROUNDS)]
     return [each[0] for each in rounds], [each[1] for each in rounds]
 
@@ -251,7 +251,7 @@ def report_etcd(bench):
 
 
 def writes(server):
-    """How many were committed, and how many had to be decided again."""
+    """Returns how many writes were committed, and how many had to be decided again."""
     return (metric(server, "berth_commit_committed_total"),
             metric(server, "berth_commit_conflicts_total"))
 

@@ -1,7 +1,7 @@
 """Runs the store's benchmark programs and prints their figures beside the raw limits.
 
 Bare and berth take turns in one run, and a ratio is that of the medians over the rounds: these
-programs write to disks and sockets, whose noise goes both ways.
+programs write to disks and sockets, whose noise goes in both directions.
 """
 import contextlib
 import json
@@ -25,14 +25,14 @@ GROUPING_BAR = 3.0
 
 
 def run(program, *arguments):
-    """The program's lines of JSON."""
+    """Returns the program's lines of JSON, parsed."""
     done = subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.PIPE,
                           text=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def medians(lines):
-    """{name: {figure: median over the rounds}}"""
+    """Returns {name: {figure: median over the rounds}}."""
     rounds = {}
     for line in lines:
         rounds.setdefault(line["name"], []).append(line)
@@ -51,7 +51,7 @@ def failures(figures):
 
 
 def print_side_by_side(title, figures, rows):
-    """rows: (label, bare name, berth name, bar or None)"""
+    """Prints a table. `rows` has (label, bare name, berth name, bar or None)."""
     print(f"\n{title}")
     print(f"  {'':>22} {'bare':>9} {'berth':>9} {'of bare':>8} {'p50 ms':>9} {'p99 ms':>9}")
     for label, bare, berth, bar in rows:
@@ -86,7 +86,7 @@ def free_port():
 
 @contextlib.contextmanager
 def etcd(directory):
-    """One member on free loopback ports; yields its endpoint."""
+    """Starts one member on free loopback ports; yields its endpoint."""
     client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
     with open(directory / "etcd.log", "w", encoding="utf-8") as log:
         server = subprocess.Popen(
@@ -119,7 +119,7 @@ def report_etcd(build, scratch):
     print_side_by_side(f"etcd, one member: the same transactions per second, one to a Txn and "
                        f"grouped (median of {ETCD_ROUNDS} rounds)", figures, rows)
     print("  bare: the same requests on the generated stub. Without the compares of marker and fence"
-          " and the\n  receipt, by which the outcome of a lost request is found out:",
+          " and the\n  receipt, by which the outcome of a lost request is resolved:",
           ", ".join(f"{figures[f'plain/one/{n}']['per_second']:,.0f} at {n}" for n in (1, 16, 128)))
     gain = figures["berth/grouped/128"]["per_second"] / figures["berth/one/128"]["per_second"]
     print(f"  {'grouped / one':>22} {'':>9} {gain:>8.1f}x {'':>28}"
@@ -130,7 +130,7 @@ def report_watch(build, scratch):
     figures = medians([line for i in range(3)
                        for line in run(build / "watch_bench", scratch / f"watch{i}")])
     berth, bare = figures["berth/fan-out"], figures["bare/fan-out"]
-    print("\nwatch fan-out: 1,000 watches on one prefix, 5,000 events committed with fsync"
+    print("\nwatch fan-out: 1,000 cursors of one scope, 5,000 events committed with fsync"
           " (median of 3 rounds)")
     print(f"  {berth['per_second']:,.0f} events delivered per second, "
           f"{berth['bytes_per_watcher']:,.0f} bytes per watch"

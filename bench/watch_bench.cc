@@ -1,11 +1,12 @@
-// A thousand watches on one prefix while five thousand events are committed to the embedded engine:
-// events delivered a second and memory a watch, beside handing the same events to as many plain
-// lists. Usage: watch_bench DIRECTORY; prints one line of JSON per figure.
+// Measures a thousand cursors of one scope while five thousand events are committed to the embedded
+// engine and followed: events delivered per second, and memory per cursor. Compares that with
+// passing the same events to as many plain lists. Usage: watch_bench DIRECTORY. Prints one line of
+// JSON per figure.
 #include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -15,8 +16,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "driver.h"
-#include "store/blocking.h"
+#include "state/follower.h"
+#include "state/testing/objects.h"
 #include "store/rocks/rocks_engine.h"
+#include "watch/cursor.h"
+#include "watch/hub.h"
 
 namespace berth::bench {
 namespace {
@@ -28,71 +32,64 @@ constexpr size_t kEvents = 5000;
 constexpr size_t kPerPoll = 256;
 constexpr size_t kPerTxn = 10;
 
-/// Watches that were woken, polled by one thread.
+/// Cursors of one scope that share a waker, read by one thread.
 class Readers {
  public:
-  Readers(store::Engine& engine, store::Revision after) : after_(after) {
+  Readers(watch::Hub& hub, const state::Resources& resources) {
+    const watch::Waker waker = std::make_shared<const std::function<void()>>([this] { Wake(); });
+    const watch::Scope scope{.resource = state::testing::kServices,
+                             .key = resources.Prefix(state::testing::kServices)};
     slots_.resize(kWatchers);
-    for (size_t i = 0; i < kWatchers; ++i) {
-      slots_[i].watch = engine.StartWatch({.prefix = "/registry/services/", .after = after},
-                                          [this, i] { Wake(i); });
+    for (Slot& slot : slots_) {
+      slot.last = hub.Head();
+      slot.cursor = std::make_unique<watch::Cursor>(hub, scope, slot.last, waker);
     }
-    for (size_t i = 0; i < kWatchers; ++i) Wake(i);
   }
 
-  /// Polls until every watch has seen every event, each in order.
+  /// Reads until every cursor has seen every event, each in order.
   void Run() {
-    std::vector<size_t> woken;
     size_t finished = 0;
     while (finished < kWatchers) {
-      {
-        base::MutexLock lock(mutex_);
-        while (woken_.empty()) ready_.Wait(mutex_);
-        woken.swap(woken_);
+      for (Slot& slot : slots_) {
+        if (slot.seen < kEvents && Read(slot)) ++finished;
       }
-      for (const size_t i : woken) {
-        if (Poll(slots_[i])) ++finished;
-      }
-      woken.clear();
+      base::MutexLock lock(mutex_);
+      while (!woken_ && finished < kWatchers) ready_.Wait(mutex_);
+      woken_ = false;
     }
   }
 
  private:
   struct Slot {
-    std::unique_ptr<store::Watch> watch;
-    store::Revision last;
+    std::unique_ptr<watch::Cursor> cursor;
+    int64_t last = 0;
     size_t seen = 0;
   };
 
-  void Wake(size_t i) {
+  void Wake() {
     base::MutexLock lock(mutex_);
-    woken_.push_back(i);
+    woken_ = true;
     ready_.NotifyOne();
   }
 
-  /// True when this watch has just seen its last event.
-  bool Poll(Slot& slot) {
-    while (true) {
-      auto batch = slot.watch->Poll(kPerPoll);
-      if (!batch) std::abort();
-      if (batch->events.empty()) return false;
-      for (const store::EventPtr& event : batch->events) {
-        if (event->revision <= std::max(slot.last, after_)) std::abort();
-        slot.last = event->revision;
-      }
-      slot.seen += batch->events.size();
-      if (slot.seen == kEvents) {
-        (void)slot.watch->Poll(kPerPoll);
-        return true;
-      }
+  /// Reads from one cursor. Returns true if the cursor has just seen its last event.
+  static bool Read(Slot& slot) {
+    for (bool caught_up = false; !caught_up;) {
+      const auto reached = slot.cursor->Read(kPerPoll, [&slot](const watch::EventPtr& event) {
+        if (event->Revision() <= slot.last) std::abort();
+        slot.last = event->Revision();
+        ++slot.seen;
+      });
+      if (!reached) std::abort();
+      caught_up = reached->caught_up;
     }
+    return slot.seen == kEvents;
   }
 
-  const store::Revision after_;
   std::vector<Slot> slots_;
   base::Mutex mutex_;
   base::CondVar ready_;
-  std::vector<size_t> woken_ GUARDED_BY(mutex_);
+  bool woken_ GUARDED_BY(mutex_) = false;
 };
 
 void Write(store::Engine& engine) {
@@ -100,8 +97,9 @@ void Write(store::Engine& engine) {
   for (size_t i = 0; i < kEvents; i += kPerTxn) {
     store::Txn txn;
     for (size_t j = 0; j < kPerTxn; ++j) {
-      txn.puts.push_back({.key = fmt::format("/registry/services/specs/shop/cart-{:08}", i + j),
-                          .value = std::string(500, 's')});
+      txn.puts.push_back(
+          {.key = state::testing::ServiceKey("shop", fmt::format("cart-{:08}", i + j)),
+           .value = state::testing::Stored(std::string(500, 's'))});
     }
     engine.Commit(std::move(txn), [&](const store::TxnReply& reply) {
       if (reply.outcome != store::Outcome::kCommitted) std::abort();
@@ -130,9 +128,14 @@ void Run(const std::string& directory) {
   const base::SystemClock clock;
   base::Logger log({.minimum = base::LogLevel::kWarn}, clock);
   const auto engine = OrDie(store::rocks::RocksEngine::Open({.directory = directory}, log, clock));
-  const store::Revision now = *store::CurrentNow(*engine);
+  const state::Resources resources = state::testing::MakeResources();
+  const state::Past past(*engine, resources);
+  watch::Hub hub(past, resources, {});
+  state::Follower follower(*engine, resources, {&hub}, {}, clock, log);
+  follower.Start();
+  if (!follower.WaitReady(std::chrono::seconds(60))) std::abort();
   const size_t before = mallinfo2().uordblks;
-  Readers readers(*engine, now);
+  Readers readers(hub, resources);
   const double per_watcher = static_cast<double>(mallinfo2().uordblks - before) / kWatchers;
   const auto begin = steady_clock::now();
   std::thread writer([&] { Write(*engine); });

@@ -1,13 +1,15 @@
-// Watchers and writers against a running server: how many events arrive, how late, and what a
-// watcher costs in memory.
+// Runs watchers and writers against a running server. Measures how many events arrive and how late,
+// the server's memory per watcher, and its processor time per event.
 //
-//   watch_load PORT PID CA_FILE TOKEN PROTOCOL WATCHERS SCOPES RATE SECONDS
+//   watch_load PORT PID CA_FILE TOKEN PROTOCOL STREAMS WATCHERS SCOPES RATE SECONDS
 //
-// PROTOCOL 1: each watcher on its own connection; 2: a hundred on each. SCOPES: the namespaces that
-// watchers and writes are spread over; with 1 all watch the same prefix, that of all namespaces.
-// Writes are updates of one Service per namespace. Prints one line of JSON.
+// PROTOCOL is 1 for HTTP/1.1 and 2 for HTTP/2. STREAMS is the number of watchers per connection, 1
+// for HTTP/1.1. SCOPES is the number of namespaces that watchers and writes are spread over. With
+// 1, all watchers watch the same prefix, that of all namespaces. Writes are updates of one Service
+// per namespace. Prints one line of JSON.
 #include <fmt/format.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,6 +18,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,7 +31,6 @@ namespace berth::bench {
 namespace {
 
 constexpr int kWriters = 8;
-constexpr size_t kStreamsPerConnection = 100;
 
 struct Arguments {
   uint16_t port = 0;
@@ -36,6 +38,7 @@ struct Arguments {
   std::string ca_pem;
   std::string token;
   int protocol = 1;
+  size_t streams = 1;
   size_t watchers = 0;
   size_t scopes = 1;
   int rate = 0;
@@ -56,6 +59,20 @@ double ResidentKib(int pid) {
   return 0;
 }
 
+/// Returns the processor time that a process has used, all threads together, in microseconds.
+double ProcessorUs(int pid) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+  const std::string line(std::istreambuf_iterator<char>(stat), {});
+  // The second field is a name in brackets that may hold spaces. Ticks are the 14th and the 15th.
+  std::istringstream fields(line.substr(line.rfind(')') + 1));
+  std::string skipped;
+  for (int i = 3; i < 14; ++i) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) * 1e6 / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 std::string NamespaceName(size_t scope) { return fmt::format("watch-{:03}", scope); }
 std::string ServicesOf(size_t scope) {
   return fmt::format("/api/v1/namespaces/{}/services", NamespaceName(scope));
@@ -68,7 +85,7 @@ class Writer {
                  .tls = http::ClientTls{.ca_pem = arguments.ca_pem},
                  .token = arguments.token}) {}
 
-  /// What all the Services together are at.
+  /// Returns the resourceVersion of the list of all Services.
   std::string Version() {
     constexpr std::string_view kVersion = "\"resourceVersion\":\"";
     const auto answer = OrDie(client_.Send({.target = "/api/v1/services"}));
@@ -94,7 +111,8 @@ class Writer {
   http::Client client_;
 };
 
-/// The version to watch from: what is there would count as events otherwise.
+/// Creates the Services and returns the version to watch from, so that the Services that exist do
+/// not count as events.
 std::string Prepare(const Arguments& arguments) {
   Writer writer(arguments);
   for (size_t scope = 0; scope < arguments.scopes; ++scope) {
@@ -105,14 +123,14 @@ std::string Prepare(const Arguments& arguments) {
   return writer.Version();
 }
 
-/// Its share of the writes, at even distances.
+/// Sends one writer's share of the writes at even intervals.
 void Write(const Arguments& arguments, size_t number, std::atomic<uint64_t>& written,
            std::atomic<uint64_t>& failed) {
   Writer writer(arguments);
   const std::chrono::nanoseconds step{1'000'000'000LL * kWriters / arguments.rate};
   const auto begin = std::chrono::steady_clock::now() + step * static_cast<int>(number) / kWriters;
   const int64_t count = int64_t{arguments.rate} * arguments.seconds / kWriters;
-  // Writers have namespaces of their own, so that updates do not meet, unless there are too few.
+  // Each writer has separate namespaces, unless there are too few, so that updates do not conflict.
   for (int64_t i = 0; i < count; ++i) {
     std::this_thread::sleep_until(begin + step * i);
     const size_t scope = (number + kWriters * static_cast<size_t>(i)) % arguments.scopes;
@@ -128,7 +146,7 @@ class Watchers {
     SSL_CTX* context = SSL_CTX_new(TLS_client_method());
     SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nullptr);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    const size_t together = arguments.protocol == 2 ? kStreamsPerConnection : 1;
+    const size_t together = arguments.streams;
     for (size_t made = 0; made < arguments.watchers; made += together) {
       std::vector<std::string> paths;
       for (size_t i = made; i < std::min(made + together, arguments.watchers); ++i) {
@@ -147,7 +165,7 @@ class Watchers {
     SSL_CTX_free(context);
   }
 
-  /// Reads until `until` is over.
+  /// Reads until the time `until`.
   void Run(std::chrono::steady_clock::time_point until) {
     std::vector<epoll_event> events(256);
     const OnEvent on_event = [this](int64_t sent) {
@@ -163,6 +181,13 @@ class Watchers {
         }
       }
     }
+  }
+
+  /// Returns the bytes of all events so far.
+  size_t Bytes() const {
+    size_t bytes = 0;
+    for (const auto& connection : connections_) bytes += connection->bytes();
+    return bytes;
   }
 
   size_t Answered() const {
@@ -197,6 +222,7 @@ void Run(const Arguments& arguments) {
   watchers.Run(steady_clock::now() + seconds(1));
   watchers.lags().clear();
   const double idle = ResidentKib(arguments.pid);
+  const double processor = ProcessorUs(arguments.pid);
   std::atomic<uint64_t> written = 0;
   std::atomic<uint64_t> failed = 0;
   std::vector<std::thread> threads;
@@ -206,7 +232,9 @@ void Run(const Arguments& arguments) {
   watchers.Run(steady_clock::now() + seconds(arguments.seconds + 1));
   for (std::thread& thread : threads) thread.join();
   watchers.Run(steady_clock::now() + seconds(1));
+  const double used = ProcessorUs(arguments.pid) - processor;
   std::vector<double>& lags = watchers.lags();
+  const auto delivered = static_cast<double>(std::max<size_t>(lags.size(), 1));
   std::sort(lags.begin(), lags.end());
   const double each =
       static_cast<double>(arguments.watchers) / static_cast<double>(arguments.scopes);
@@ -214,20 +242,23 @@ void Run(const Arguments& arguments) {
   const auto count = static_cast<double>(arguments.watchers);
   fmt::print(
       R"({{"writes":{},"failed":{},"expected":{:.0f},"delivered":{},"per_second":{:.0f},)"
-      R"("p50_ms":{:.2f},"p99_ms":{:.2f},"max_ms":{:.2f},"idle_kib":{:.2f},"busy_kib":{:.2f}}})"
+      R"("p50_ms":{:.2f},"p99_ms":{:.2f},"max_ms":{:.2f},"idle_kib":{:.2f},"busy_kib":{:.2f},)"
+      R"("processor_us":{:.3f},"event_bytes":{:.0f}}})"
       "\n",
       written.load(), failed.load(), static_cast<double>(written) * each, lags.size(),
       static_cast<double>(lags.size()) / arguments.seconds, At(lags, 0.5), At(lags, 0.99),
-      lags.empty() ? 0 : lags.back(), (idle - before) / count, (busy - before) / count);
+      lags.empty() ? 0 : lags.back(), (idle - before) / count, (busy - before) / count,
+      used / delivered, static_cast<double>(watchers.Bytes()) / delivered);
 }
 
 }  // namespace
 }  // namespace berth::bench
 
 int main(int argc, char** argv) {
-  if (argc != 10) {
-    std::fputs("usage: watch_load PORT PID CA_FILE TOKEN PROTOCOL WATCHERS SCOPES RATE SECONDS\n",
-               stderr);
+  if (argc != 11) {
+    std::fputs(
+        "usage: watch_load PORT PID CA_FILE TOKEN PROTOCOL STREAMS WATCHERS SCOPES RATE SECONDS\n",
+        stderr);
     return 2;
   }
   const auto number = [argv](int at) { return std::atoi(argv[at]); };
@@ -237,9 +268,10 @@ int main(int argc, char** argv) {
                      .ca_pem = std::string(std::istreambuf_iterator<char>(ca_file), {}),
                      .token = argv[4],
                      .protocol = number(5),
-                     .watchers = static_cast<size_t>(number(6)),
-                     .scopes = static_cast<size_t>(number(7)),
-                     .rate = number(8),
-                     .seconds = number(9)});
+                     .streams = static_cast<size_t>(number(6)),
+                     .watchers = static_cast<size_t>(number(7)),
+                     .scopes = static_cast<size_t>(number(8)),
+                     .rate = number(9),
+                     .seconds = number(10)});
   return 0;
 }

@@ -50,7 +50,7 @@ std::string Frame(uint8_t type, uint8_t flags, uint32_t stream, std::string_view
   return frame.append(payload);
 }
 
-/// A header of HPACK that is in no table.
+/// Encodes an HPACK header field that is in no table.
 std::string Literal(std::string_view name, std::string_view value) {
   std::string out(1, '\0');
   for (const std::string_view text : {name, value}) {
@@ -119,7 +119,7 @@ void WatchConnection::AskHttp1(const std::string& token, const std::string& path
 }
 
 void WatchConnection::AskHttp2(const std::string& token, const std::vector<std::string>& paths) {
-  // Windows so large that they need no updates, and no dynamic table.
+  // The windows are so large that they need no updates, and there is no dynamic table.
   std::string out = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
   out += Frame(4, 0, 0, std::string_view("\0\1\0\0\0\0\0\4\x7f\xff\xff\xff", 12));
   out += Frame(8, 0, 0, std::string_view("\x7f\xff\x00\x00", 4));
@@ -167,6 +167,7 @@ void WatchConnection::TakeHttp1(const OnEvent& on_event) {
     size_t size = 0;
     std::from_chars(input_.data(), input_.data() + line, size, 16);
     if (input_.size() < line + 2 + size + 2) return;
+    bytes_ += size;
     finders_[0].Feed(std::string_view(input_).substr(line + 2, size), on_event);
     input_.erase(0, line + 2 + size + 2);
   }
@@ -188,10 +189,11 @@ void WatchConnection::TakeHttp2(const OnEvent& on_event) {
 void WatchConnection::TakeFrame(uint8_t type, uint8_t flags, uint32_t stream,
                                 std::string_view payload, const OnEvent& on_event) {
   constexpr uint8_t kAck = 1;
-  // Header blocks may begin with changes of the dynamic table's size.
+  // Header blocks may begin with updates of the dynamic table's size.
   constexpr char kStatus200 = '\x88';  // The static table's ":status: 200".
   switch (type) {
     case 0:
+      bytes_ += payload.size();
       return finders_.at((stream - 1) / 2).Feed(payload, on_event);
     case 1:
       while (!payload.empty() && (payload.front() & 0xe0) == 0x20) payload.remove_prefix(1);

@@ -1,6 +1,6 @@
-// Watches over TLS, thousands in one process: a connection that never blocks, with one watch on
-// HTTP/1.1 or many on HTTP/2. It knows as much of both as reading watches takes, and looks for
-// nothing in them but the time at which each event was sent.
+// Watches over TLS, thousands in one process. A non-blocking connection has one watch with HTTP/1.1
+// or many with HTTP/2. The code knows only as much of both protocols as it needs to read watches.
+// Of an event it reads only the time at which it was sent.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -13,21 +13,22 @@
 
 namespace berth::bench {
 
-/// Called with what stands behind `"sent":"` in every event.
+/// Called with the number that follows `"sent":"` in every event.
 using OnEvent = std::function<void(int64_t sent_ns)>;
 
-/// Finds the times in a stream of JSON that comes in any parts.
+/// Finds the times in a stream of JSON that arrives in arbitrary parts.
 class SentFinder {
  public:
   void Feed(std::string_view bytes, const OnEvent& on_event);
 
  private:
-  std::string rest_;  // Of an event that has not ended.
+  std::string rest_;  // The beginning of an incomplete event.
 };
 
 class WatchConnection {
  public:
-  /// Connects and shakes hands, blocking; then asks for every path and no longer blocks.
+  /// Connects and does the TLS handshake, which blocks. Then requests every path. Later calls do
+  /// not block.
   WatchConnection(SSL_CTX* context, uint16_t port, int protocol, const std::string& token,
                   const std::vector<std::string>& paths);
   ~WatchConnection();
@@ -36,11 +37,13 @@ class WatchConnection {
 
   int descriptor() const { return descriptor_; }
 
-  /// Reads all there is; false when the server has ended it.
+  /// Reads all available input. Returns false if the server has ended the connection.
   bool Read(const OnEvent& on_event);
 
-  /// Watches that were answered with 200.
+  /// Returns how many watches were answered with 200.
   size_t answered() const { return answered_; }
+  /// Returns the bytes of all events, without those of HTTP.
+  size_t bytes() const { return bytes_; }
 
  private:
   void AskHttp1(const std::string& token, const std::string& path);
@@ -57,6 +60,7 @@ class WatchConnection {
   std::string input_;
   bool head_read_ = false;
   size_t answered_ = 0;
+  size_t bytes_ = 0;
   std::vector<SentFinder> finders_;  // One per watch.
 };
 

@@ -1,8 +1,10 @@
-// What an object of the picture costs, in memory and in time, with and without managed fields.
+// Measures what an object of the snapshot costs, in memory and in time, with and without managed
+// fields.
 //
-// Memory is that of 100,000 Services which differ as Services do; per object: what malloc has given
-// out and what the process holds. "own" has managed fields that nobody else has. The memory of
-// records is with their place in the index, made in no order.
+// The memory is that of 100,000 Services which differ as Services do. Per object it shows the bytes
+// that malloc has handed out and the resident bytes of the process. "own" objects have managed
+// fields that no other object has. The memory of records includes their place in the index,
+// inserted in random order.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <malloc.h>
@@ -21,11 +23,11 @@
 #include "codec/read.h"
 #include "driver.h"
 #include "merge/managed_fields.h"
-#include "registry/kinds.h"
+#include "registry/kind_rows.h"
 #include "registry/registry.h"
 #include "state/object.h"
 #include "state/snapshot.h"
-#include "state/testing.h"
+#include "state/testing/objects.h"
 
 namespace berth {
 namespace {
@@ -46,7 +48,7 @@ std::string KeyOf(int64_t number) {
   return fmt::format("/registry/services/specs/shop/cart-{:06}", number);
 }
 
-/// As a client sends it, and with what the server fills in.
+/// Returns a Service as a client sends it, with the fields that the server fills in.
 Value Service(int64_t number, Managed managed) {
   const std::string text = fmt::format(
       R"({{"metadata":{{"name":"cart-{0:06}","namespace":"shop","labels":{{
@@ -96,7 +98,7 @@ void Memory(benchmark::State& state, Managed managed) {
   double allocated = 0;
   double resident = 0;
   for (auto _ : state) {
-    std::vector<state::ObjectPtr> objects(kObjects);  // Is not counted: the picture has an index.
+    std::vector<state::ObjectPtr> objects(kObjects);  // Not counted: the snapshot has an index.
     malloc_trim(0);
     const size_t allocated_before = Allocated();
     const size_t resident_before = bench::ResidentBytes();
@@ -127,7 +129,7 @@ void MakeObject(benchmark::State& state, Managed managed) {
 BENCHMARK_CAPTURE(MakeObject, without, Managed::kNone);
 BENCHMARK_CAPTURE(MakeObject, shared, Managed::kShared);
 
-/// The only one of its kind comes and goes.
+/// Makes and destroys the only object with such managed fields.
 void MakeLonelyObject(benchmark::State& state) {
   const state::Resources resources = Kinds().MakeResources();
   const std::string key = KeyOf(7);
@@ -174,7 +176,7 @@ void Decode(benchmark::State& state, Managed managed) {
 BENCHMARK_CAPTURE(Decode, without, Managed::kNone);
 BENCHMARK_CAPTURE(Decode, shared, Managed::kShared);
 
-/// As selectors do it.
+/// Decodes as selectors do.
 void DecodeWithoutManagedFields(benchmark::State& state) {
   const state::Resources resources = Kinds().MakeResources();
   const state::ObjectPtr object =
@@ -185,7 +187,7 @@ void DecodeWithoutManagedFields(benchmark::State& state) {
 }
 BENCHMARK(DecodeWithoutManagedFields);
 
-/// The record of an address, with its own parts marked or not.
+/// Returns the record of an address, with its own parts marked or not.
 state::WireText RecordWire(int64_t number, bool marked) {
   const std::string name = RecordName(number);
   const std::string uid = fmt::format("c0ffee00-0000-4000-8000-{:012}", number);
@@ -223,7 +225,7 @@ void RecordMemory(benchmark::State& state, bool marked) {
 BENCHMARK_CAPTURE(RecordMemory, plain, false)->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(RecordMemory, marked, true)->Iterations(1)->Unit(benchmark::kMillisecond);
 
-/// Marking counts too.
+/// Includes the marking.
 void MakeRecordObject(benchmark::State& state, bool marked) {
   const state::Resources resources = state::testing::MakeResources();
   state::WireText wire = RecordWire(7, marked);
@@ -250,7 +252,7 @@ void AppendRecordJson(benchmark::State& state, bool marked) {
 BENCHMARK_CAPTURE(AppendRecordJson, plain, false);
 BENCHMARK_CAPTURE(AppendRecordJson, marked, true);
 
-/// As it is for those who decode it.
+/// Returns the text as callers that decode it get it.
 void RecordText(benchmark::State& state, bool marked) {
   const state::Resources resources = state::testing::MakeResources();
   const state::ObjectPtr object = MakeRecord(resources, 7, marked);
@@ -262,7 +264,7 @@ void RecordText(benchmark::State& state, bool marked) {
 BENCHMARK_CAPTURE(RecordText, plain, false);
 BENCHMARK_CAPTURE(RecordText, marked, true);
 
-/// One of many records, which are not all in the cache.
+/// Finds one of many records, which are not all in the cache.
 void Find(benchmark::State& state) {
   const state::Resources resources = state::testing::MakeResources();
   const state::Snapshot nothing;
@@ -282,10 +284,11 @@ void Find(benchmark::State& state) {
 }
 BENCHMARK(Find);
 
-/// One of so many records goes and comes back, published as writes are: some at a time.
+/// Removes one of many records and adds it again. Publishes several changes at a time, as writes
+/// do.
 void Change(benchmark::State& state) {
   constexpr int kChangesPerPublish = 10;
-  std::thread([] {}).join();  // From now on counters are counted as in a process with threads.
+  std::thread([] {}).join();  // From now on, reference counts are atomic as in a threaded process.
   const state::Resources resources = state::testing::MakeResources();
   base::SeededRandom random(1);
   const auto count = static_cast<uint64_t>(state.range(0));
