@@ -20,6 +20,7 @@ from addresses import (ADDRESSES, SERVICES, Audits, Client, balancer, external, 
 from harness import Case, main
 
 SECONDS = float(os.environ.get("FIGHT_SECONDS", "3")) / 2
+MOST_SECONDS = 60
 SEED = int(os.environ.get("FIGHT_SEED", random.randrange(10**6)))
 CLIENTS = int(os.environ.get("FIGHT_CLIENTS", "64"))
 RANGES = ("--service-cluster-ip-range=10.3.0.0/28", "--service-node-port-range=30000-30015")
@@ -154,12 +155,12 @@ class Judge:
 
 class FightTest(Audits, Case):
 
-    def client(self, servers, number, until, writes, refusals):
+    def client(self, servers, number, is_over, writes, refusals):
         rand = random.Random(SEED + number)
         client = Client(servers[number % len(servers)])
         mine = {}
         for i in range(10**9):
-            if time.monotonic() > until:
+            if is_over():
                 break
             kind = rand.random()
             name = rand.choice(list(mine)) if mine and kind < 0.5 else f"s{number}-{i}"
@@ -204,8 +205,18 @@ class FightTest(Audits, Case):
         started = version(self.server.call("GET", SERVICES).json)
         first = list(self.services().values())
         writes, refusals = [], []
-        until = time.monotonic() + SECONDS
-        in_threads(clients, lambda i: self.client(servers, i, until, writes, refusals))
+        began = time.monotonic()
+
+        def competed():
+            codes = {each.code for each in refusals}
+            return len(writes) > clients and 500 in codes and 422 in codes
+
+        def is_over():
+            # On a busy machine the clients go on until they have really competed.
+            passed = time.monotonic() - began
+            return passed > SECONDS and competed() or passed > MOST_SECONDS
+
+        in_threads(clients, lambda i: self.client(servers, i, is_over, writes, refusals))
         for server in servers:
             self.audit(server)
         timeline = self.timeline(started, first)
@@ -220,10 +231,7 @@ class FightTest(Audits, Case):
               f"{len(writes)} writes, {codes[500]} times full, {codes[422]} times taken",
               file=sys.stderr)
         self.assertEqual(wrong, [], f"{len(wrong)} of {len(refusals)} refusals")
-        # There was real competition.
-        self.assertGreater(len(writes), clients)
-        self.assertGreater(codes[500], 0)
-        self.assertGreater(codes[422], 0)
+        self.assertTrue(competed())
 
     def timeline(self, started, first):
         """Returns the timeline of the Services. The records of addresses follow them."""
