@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/etcd/time_line.h"
+#include "store/etcd/witness.h"
 #include "store/types.h"
 
 namespace berth::store::etcd {

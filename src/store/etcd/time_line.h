@@ -21,22 +21,12 @@
 #include "base/mutex.h"
 #include "store/etcd/await.h"
 #include "store/etcd/etcd.pb.h"
+#include "store/etcd/witness.h"
 
 namespace berth::store::etcd {
 
 struct Context;
 class KeyMap;
-
-/// A put that was seen in etcd. `key` is etcd's.
-struct Witness {
-  int64_t mod = 0;  // 0 means none.
-  std::string key = {};
-  std::string value = {};
-
-  bool operator==(const Witness&) const = default;
-  /// Returns whether this is the put.
-  bool Is(const etcdserverpb::KeyValue& kv) const;
-};
 
 class TimeLine {
  public:
