@@ -12,7 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <utility>
+#include <vector>
+
+#include "berth/text.h"
 
 namespace berth::cli {
 namespace {
@@ -43,6 +47,19 @@ size_t TerminalWidth(const WidthLimits& limits) {
   return std::clamp<size_t>(size.ws_col, limits.narrowest, limits.widest);
 }
 
+/// Returns a line without its end and without the codes of colours (ESC [ ... m).
+std::string WithoutColors(std::string_view line) {
+  std::string out;
+  for (size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\033') {
+      i = std::min(line.find('m', i), line.size() - 1);
+    } else if (line[i] != '\n') {
+      out += line[i];
+    }
+  }
+  return out;
+}
+
 base::Result<std::string> ReadDescriptor(int descriptor, size_t max_bytes) {
   std::string content;
   std::string buffer(size_t{1} << 16, '\0');
@@ -65,6 +82,45 @@ Style DetectStyle(const WidthLimits& limits) {
   return {.color = terminal && !plain,
           .utf8 = LocaleIsUtf8(),
           .width = terminal ? TerminalWidth(limits) : kUsualWidth};
+}
+
+std::optional<Screen> DetectScreen() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
+      size.ws_row == 0 || size.ws_col == 0) {
+    return std::nullopt;
+  }
+  return Screen{.rows = size.ws_row, .columns = size.ws_col};
+}
+
+std::string FitToScreen(std::string_view text, const Screen& screen) {
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = text; !rest.empty();) {
+    const size_t end = std::min(rest.find('\n'), rest.size() - 1) + 1;
+    lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
+  const auto rows_of = [&screen](std::string_view line) {
+    const size_t width = DisplayWidth(WithoutColors(line));
+    return width <= screen.columns ? 1 : (width + screen.columns - 1) / screen.columns;
+  };
+  // The cursor is on the row after the last line.
+  const size_t room = std::max<size_t>(screen.rows, 3) - 1;
+  size_t rows = 0;
+  size_t shown = 0;            // Lines that fit.
+  size_t shown_with_note = 0;  // Lines that fit if the note follows.
+  for (const std::string_view line : lines) {
+    rows += rows_of(line);
+    if (rows > room) break;
+    ++shown;
+    if (rows < room) shown_with_note = shown;
+  }
+  if (shown == lines.size()) return std::string(text);
+  std::string out;
+  for (const std::string_view line : std::span(lines).first(shown_with_note)) out += line;
+  const std::string note = fmt::format("... {} more lines, which are shown without --watch",
+                                       lines.size() - shown_with_note);
+  return out + Shortened(note, screen.columns, "") + "\n";
 }
 
 base::Result<std::string> ReadAll(const std::string& path, size_t max_bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,20 @@ struct WidthLimits {
   size_t narrowest = 80;
   size_t widest = 100;
 };
+
+/// The size of a terminal.
+struct Screen {
+  size_t rows = 0;
+  size_t columns = 0;
+};
+
+/// Returns the size of the terminal that standard output is, or nullopt if it is not a
+/// terminal.
+std::optional<Screen> DetectScreen();
+
+/// Returns the lines of `text` that fit on the screen with one row left for the cursor. If there
+/// are more, the last row says how many. Lines that are too wide for the screen need several rows.
+std::string FitToScreen(std::string_view text, const Screen& screen);
 
 /// Returns colour only for a terminal without NO_COLOR or TERM=dumb, UTF-8 if the locale has it,
 /// and the width of the terminal within the limits. What is not a terminal has 100 columns.

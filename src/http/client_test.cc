@@ -193,6 +193,19 @@ TEST(Client, StopsWhenAnotherThreadSaysSo) {
   EXPECT_FALSE(stop->SleepFor(std::chrono::hours(1)));
 }
 
+TEST(Client, TrustsEachCertificateThatItIsGiven) {
+  TestServer server(true, {}, Serve);
+  // The server's own certificate, without the authority that signed it.
+  const std::string own = TestAuthority::Get().serving.certificate_pem;
+  Client client({.port = server.port(), .tls = ClientTls{.ca_pem = own}});
+  const auto answer = client.Send({});
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->code, 200);
+  const KeyPair other = MakeAuthority("other-ca", TestAuthority::Get().validity).value();
+  Client untrusting({.port = server.port(), .tls = ClientTls{.ca_pem = other.certificate_pem}});
+  EXPECT_THAT(untrusting.Send({}).error().message, HasSubstr("certificate"));
+}
+
 TEST(Client, AcceptsAnyCertificateIfTold) {
   TestServer server(true, {}, Serve);
   Client client(

@@ -34,6 +34,9 @@ Result<void> Trust(SSL_CTX* context, const ClientTls& tls) {
   for (const X509Ptr& authority : *authorities) {
     X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get());
   }
+  // Each of them is trusted for itself, as in Go: also an intermediate authority without the one
+  // that signed it, or the server's own certificate.
+  X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
   return {};
 }
 

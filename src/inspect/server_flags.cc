@@ -31,11 +31,40 @@ void SetFlag(ServerFlags& flags, std::string_view name, std::string_view value) 
   if (name == kCidrFlag) flags.service_cidrs = SplitList(value);
 }
 
-/// Reads an argument such as "--service-node-port-range=30000-32767".
-void ReadArgument(ServerFlags& flags, std::string_view argument) {
-  const size_t equals = argument.find('=');
-  if (!argument.starts_with("--") || equals == std::string_view::npos) return;
-  SetFlag(flags, argument.substr(2, equals - 2), argument.substr(equals + 1));
+/// Adds the words of an argument, which may be a shell's script.
+void AddWords(std::string_view argument, std::vector<std::string_view>& words) {
+  constexpr std::string_view kBlanks = " \t\r\n\\\"'";
+  for (;;) {
+    const size_t begin = argument.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return;
+    argument.remove_prefix(begin);
+    const size_t end = argument.find_first_of(kBlanks);
+    words.push_back(argument.substr(0, end));
+    if (end == std::string_view::npos) return;
+    argument.remove_prefix(end);
+  }
+}
+
+/// Reads words such as "--service-node-port-range=30000-32767", or the same as two words.
+ServerFlags ReadWords(const std::vector<std::string_view>& words) {
+  ServerFlags flags;
+  bool is_server = false;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (!words[i].starts_with("--")) continue;
+    const size_t equals = words[i].find('=');
+    const std::string_view name = words[i].substr(0, equals).substr(2);
+    // A value in quotes is the next word.
+    const bool has_value = equals < words[i].size() - 1;
+    // An API server does not start without this flag.
+    is_server = is_server || name == "etcd-servers";
+    if (has_value) {
+      SetFlag(flags, name, words[i].substr(equals + 1));
+    } else if (i + 1 < words.size()) {
+      SetFlag(flags, name, words[i + 1]);
+    }
+  }
+  flags.default_ports = is_server && flags.node_port_range.empty();
+  return flags;
 }
 
 }  // namespace
@@ -64,18 +93,26 @@ ServerFlags ReadKubeadmConfig(const Value& config_map) {
 }
 
 ServerFlags ReadServerPods(const Value& pod_list) {
+  ServerFlags found;
   for (const Value& pod : codec::ArrayAt(pod_list, "items")) {
-    ServerFlags flags;
+    std::vector<std::string_view> words;
     for (const Value& container : codec::ArrayAt(pod, "spec", "containers")) {
       for (const std::string_view list : {"command", "args"}) {
         for (const Value& argument : codec::ArrayAt(container, list)) {
-          ReadArgument(flags, codec::Text(&argument));
+          AddWords(codec::Text(&argument), words);
         }
       }
     }
-    if (!flags.IsEmpty()) return flags;
+    ServerFlags flags = ReadWords(words);
+    if (!flags.node_port_range.empty()) return flags;
+    flags.default_ports = flags.default_ports || found.default_ports;
+    if (found.IsEmpty()) {
+      found = std::move(flags);
+    } else {
+      found.default_ports = flags.default_ports;
+    }
   }
-  return {};
+  return found;
 }
 
 }  // namespace berth::inspect

@@ -13,6 +13,9 @@ namespace berth::inspect {
 struct ServerFlags {
   std::string node_port_range = {};             ///< "30000-32767"; empty if it is not said.
   std::vector<std::string> service_cidrs = {};  ///< Empty if they are not said.
+  /// All flags that are set were seen, and none of them sets the range of node ports. So it is
+  /// Kubernetes' default.
+  bool default_ports = false;
 
   bool IsEmpty() const { return node_port_range.empty() && service_cidrs.empty(); }
   bool operator==(const ServerFlags&) const = default;
@@ -27,7 +30,8 @@ ServerFlags ReadFlagz(const codec::Value& flagz);
 ServerFlags ReadKubeadmConfig(const codec::Value& config_map);
 
 /// Reads the arguments of API server Pods, given a list of Pods. Returns the flags of the first one
-/// that has any.
+/// that sets the range of node ports or, if none does, of the first one that has any. A shell's
+/// script is read word by word.
 ServerFlags ReadServerPods(const codec::Value& pod_list);
 
 }  // namespace berth::inspect

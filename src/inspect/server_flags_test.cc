@@ -38,6 +38,22 @@ TEST(ServerFlagsTest, OfPods) {
       "args":["--service-cluster-ip-range=10.96.0.0/12,fd00::/108","x"]}]}}]})")),
             kBoth);
   EXPECT_TRUE(ReadServerPods(FlagsJson(R"({"items":[]})")).IsEmpty());
+  EXPECT_EQ(ReadServerPods(FlagsJson(R"({"items":[{"spec":{"containers":[{"command":["/bin/sh","-c",
+      "exec kube-apiserver --service-node-port-range 30000-32000 \\\n --service-cluster-ip-range='10.96.0.0/12,fd00::/108' > /log"]}]}}]})")),
+            ServerFlags({.node_port_range = "30000-32000",
+                         .service_cidrs = {"10.96.0.0/12", "fd00::/108"}}));
+}
+
+TEST(ServerFlagsTest, AServerThatDoesNotSetTheRangeHasTheDefault) {
+  const auto of = [](const char* arguments) {
+    return ReadServerPods(
+        FlagsJson((R"({"items":[{"spec":{"containers":[{"command":["kube-apiserver",)" +
+                   std::string(arguments) + "]}]}}]}")
+                      .c_str()));
+  };
+  EXPECT_TRUE(of(R"("--etcd-servers=https://127.0.0.1:2379")").default_ports);
+  EXPECT_FALSE(of(R"("--etcd-servers=a","--service-node-port-range=1-2")").default_ports);
+  EXPECT_FALSE(of(R"("--config=/etc/x")").default_ports) << "the flags are somewhere else";
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ std::optional<Found> FindPod(const Surroundings& around) {
 
 /// Reads what a context refers to.
 Result<Found> FindContext(const Kubeconfig& config, const ConfigEntry& entry, bool has_server) {
-  const std::string where = fmt::format("context {} in {}", base::GoQuoted(entry.name), entry.file);
+  const std::string where =
+      fmt::format("context {} in {}, line {}", base::GoQuoted(entry.name), entry.file, entry.line);
   const auto context = ReadContext(entry);
   if (!context) return tl::unexpected(context.error());
   Found found{.origin = fmt::format("context {} of {}", base::GoQuoted(entry.name), entry.file),
@@ -252,6 +253,11 @@ Result<std::string> FindProxy(const ClusterSettings& cluster, const ServerUrl& u
   return proxy;
 }
 
+/// Returns whether nothing is gained by compressing what this host sends.
+bool IsLoopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
 /// Fills in how to connect. Returns the certificate authority, which may be empty.
 Result<std::string> FillClient(const ClusterSettings& cluster, const Surroundings& around,
                                Access& access) {
@@ -267,6 +273,7 @@ Result<std::string> FillClient(const ClusterSettings& cluster, const Surrounding
   access.client.host = std::move(url->host);
   access.client.port = url->port;
   access.client.proxy_url = *std::move(proxy);
+  access.client.gzip = !cluster.disable_compression && !IsLoopback(access.client.host);
   access.path_prefix = std::move(url->path_prefix);
   if (!url->tls) return std::string();
   if (cluster.insecure && !cluster.authority.IsEmpty()) {

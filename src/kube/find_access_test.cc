@@ -202,6 +202,9 @@ TEST_F(FindAccessTest, ReadsTheFieldsOfACluster) {
       FindIn("{server: 'https://a', disable-compression: true, later: 5, "
              "extensions: [{name: x, extension: {y: z}}]}"))
       << "fields that are not known are ignored";
+  EXPECT_TRUE(FindIn("{server: 'https://a'}")->client.gzip);
+  EXPECT_FALSE(FindIn("{server: 'https://a', disable-compression: true}")->client.gzip);
+  EXPECT_FALSE(FindIn("{server: 'https://127.0.0.1:6443'}")->client.gzip);
   const auto v6 = FindIn("{server: 'https://[fd00::1]'}");
   EXPECT_EQ(v6->client.host, "fd00::1");
   EXPECT_EQ(v6->client.port, 443);
@@ -229,7 +232,7 @@ TEST_F(FindAccessTest, GoesThroughTheProxyOfTheEnvironment) {
 }
 
 TEST_F(FindAccessTest, SaysWhatIsWrongWithACluster) {
-  const std::string who = "cluster \"c\" in /home/jane/.kube/config: ";
+  const std::string who = "cluster \"c\" in /home/jane/.kube/config, line 8: ";
   EXPECT_EQ(FailureIn("{}"), who + "it has no server");
   EXPECT_EQ(FailureIn("{server: 7}"), who + "server is not a text; put it into quotes");
   EXPECT_EQ(FailureIn("{server: 'ftp://a'}"),
@@ -283,7 +286,7 @@ TEST_F(FindAccessTest, ReadsTheFieldsOfAUser) {
 }
 
 TEST_F(FindAccessTest, SaysWhatIsWrongWithAUser) {
-  const std::string who = "user \"u\" in /home/jane/.kube/config: ";
+  const std::string who = "user \"u\" in /home/jane/.kube/config, line 11: ";
   const auto failure = [&](const std::string& user) {
     return FailureIn("{server: 'https://a'}", user);
   };
@@ -368,7 +371,7 @@ TEST_F(FindAccessTest, APluginIsTheLastWayToLogIn) {
 }
 
 TEST_F(FindAccessTest, SaysWhatIsWrongWithAPlugin) {
-  const std::string who = "user \"u\" in /home/jane/.kube/config: exec.";
+  const std::string who = "user \"u\" in /home/jane/.kube/config, line 11: exec.";
   const auto failure = [&](const std::string& fields) {
     return FailureIn("{server: 'https://a'}", "{exec: {" + fields + "}}");
   };
@@ -492,7 +495,7 @@ TEST_F(FindAccessTest, SaysWhatAContextRefersTo) {
     return FailureOf("current-context: x\ncontexts:\n- {name: x, context: " + context +
                      "}\nclusters:\n- {name: c, cluster: {server: 'https://a'}}\n");
   };
-  const std::string who = "context \"x\" in /home/jane/.kube/config: ";
+  const std::string who = "context \"x\" in /home/jane/.kube/config, line 3: ";
   EXPECT_EQ(failure("{}"), who + "it names no cluster");
   EXPECT_EQ(failure("{cluster: d}"), who +
                                          "the cluster \"d\" does not exist in "
@@ -518,15 +521,16 @@ TEST_F(FindAccessTest, SaysWhichFileAndLineIsWrong) {
   EXPECT_EQ(FailureOf("users: {}"), who + "users is not a list");
   EXPECT_EQ(FailureOf("users: [{name: 5}]"),
             who +
-                "users[0] does not have a text as its name; if the name looks like a number or "
-                "like yes, put it into quotes");
+                "users[0] in line 1 does not have a text as its name; if the name looks like a "
+                "number or like yes, put it into quotes");
   EXPECT_EQ(FailureOf("users: [5]"),
             who +
-                "users[0] does not have a text as its name; if the name looks like a number or "
-                "like yes, put it into quotes");
+                "users[0] in line 1 does not have a text as its name; if the name looks like a "
+                "number or like yes, put it into quotes");
   EXPECT_EQ(FailureOf("users: [{name: a, user: text}]"),
-            who + "user of the user \"a\" is not a mapping");
-  EXPECT_EQ(FailureOf("clusters: [{name: a}, {name: a}]"), who + "clusters contains \"a\" twice");
+            who + "user of the user \"a\" in line 1 is not a mapping");
+  EXPECT_EQ(FailureOf("clusters:\n- {name: a}\n- name: a\n"),
+            who + "clusters contains \"a\" twice, in lines 2 and 3");
   machine.variables["KUBECONFIG"] = "/good:/bad";
   machine.files["/good"] = OneContext("{server: 'https://a'}", "{}");
   machine.files["/bad"] = "a: [";

@@ -9,6 +9,7 @@
 #include "base/go_text.h"
 #include "codec/json.h"
 #include "codec/read.h"
+#include "codec/yaml_marks.h"
 #include "codec/yaml_read.h"
 
 namespace berth::kube {
@@ -26,32 +27,45 @@ bool IsAbsent(const Value* value) { return value == nullptr || value->IsNull(); 
 
 /// Reads one of the lists `clusters`, `users` and `contexts`. The body of an entry is in its member
 /// `member`.
-Result<ConfigEntries> ReadEntries(const Value& root, std::string_view list, std::string_view member,
-                                  const std::string& file) {
+/// Returns where the items of a list begin.
+std::vector<codec::TextMark> LocateItems(std::string_view text, std::string_view list,
+                                         size_t count) {
+  std::vector<std::string> paths;
+  paths.reserve(count);
+  for (size_t i = 0; i < count; ++i) paths.push_back(fmt::format("{}[{}]", list, i));
+  return codec::LocateYaml(text, paths);
+}
+
+Result<ConfigEntries> ReadEntries(std::string_view text, const Value& root, std::string_view list,
+                                  std::string_view member, const std::string& file) {
   ConfigEntries entries;
   const Value* value = root.Find(list);
   if (IsAbsent(value)) return entries;
   const codec::Array* items = value->AsArray();
   if (items == nullptr) return BadFile(file, fmt::format("{} is not a list", list));
+  const std::vector<codec::TextMark> marks = LocateItems(text, list, items->size());
   for (size_t i = 0; i < items->size(); ++i) {
     const Value& item = (*items)[i];
     const Value* name = item.Find("name");
     if (item.AsObject() == nullptr || (!IsAbsent(name) && name->AsString() == nullptr)) {
-      return BadFile(file, fmt::format("{}[{}] does not have a text as its name; if the name looks "
-                                       "like a number or like yes, put it into quotes",
-                                       list, i));
+      return BadFile(file, fmt::format("{}[{}] in line {} does not have a text as its name; if the "
+                                       "name looks like a number or like yes, put it into quotes",
+                                       list, i, marks[i].line));
     }
-    ConfigEntry entry{.name = std::string(codec::StringAt(item, "name")), .file = file};
+    ConfigEntry entry{
+        .name = std::string(codec::StringAt(item, "name")), .file = file, .line = marks[i].line};
     const Value* body = item.Find(member);
     if (!IsAbsent(body)) entry.body = *body;
     if (entry.body.IsNull()) entry.body.MakeObject();
     if (entry.body.AsObject() == nullptr) {
-      return BadFile(file, fmt::format("{} of the {} {} is not a mapping", member, member,
-                                       base::GoQuoted(entry.name)));
+      return BadFile(file, fmt::format("{} of the {} {} in line {} is not a mapping", member,
+                                       member, base::GoQuoted(entry.name), entry.line));
     }
     std::string key = entry.name;
     if (!entries.emplace(key, std::move(entry)).second) {
-      return BadFile(file, fmt::format("{} contains {} twice", list, base::GoQuoted(key)));
+      return BadFile(
+          file, fmt::format("{} contains {} twice, in lines {} and {}", list, base::GoQuoted(key),
+                            entries.find(key)->second.line, marks[i].line));
     }
   }
   return entries;
@@ -104,7 +118,7 @@ Result<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& fil
   for (const auto& [list, member, into] : {std::tuple{"contexts", "context", &config.contexts},
                                            std::tuple{"clusters", "cluster", &config.clusters},
                                            std::tuple{"users", "user", &config.users}}) {
-    auto entries = ReadEntries(root, list, member, file);
+    auto entries = ReadEntries(text, root, list, member, file);
     if (!entries) return tl::unexpected(std::move(entries.error()));
     *into = *std::move(entries);
   }

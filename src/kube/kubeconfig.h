@@ -1,10 +1,11 @@
 // Kubeconfig files: which of them count, how they are read, and how several become one. What an
 // entry means is in `kubeconfig_entries.h`, and what follows from all of it in `find_access.h`.
 //
-// Every error names the file, and the line if the YAML is wrong. Pure, except that files are read
+// Every error names the file and, where it is known, the line. Pure, except that files are read
 // through Surroundings.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -22,6 +23,7 @@ struct ConfigEntry {
   std::string name = {};
   std::string file = {};  ///< The file that contains the entry. Relative paths start in its folder.
   codec::Value body = {};  ///< An object.
+  size_t line = 0;         ///< Where the entry begins in the file, from 1 on.
 };
 
 using ConfigEntries = std::map<std::string, ConfigEntry, std::less<>>;

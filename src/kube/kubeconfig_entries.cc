@@ -189,7 +189,8 @@ Impersonation ReadImpersonation(FieldReader& fields, std::optional<std::string>&
 }
 
 std::string WhereOf(std::string_view kind, const ConfigEntry& entry) {
-  return fmt::format("{} {} in {}", kind, base::GoQuoted(entry.name), entry.file);
+  return fmt::format("{} {} in {}, line {}", kind, base::GoQuoted(entry.name), entry.file,
+                     entry.line);
 }
 
 }  // namespace

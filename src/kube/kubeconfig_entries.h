@@ -33,7 +33,7 @@ struct ContextSettings {
 };
 
 struct ClusterSettings {
-  std::string where = {};  ///< For messages: `cluster "prod" in /home/jane/.kube/config`.
+  std::string where = {};  ///< For messages: `cluster "prod" in /home/jane/.kube/config, line 9`.
   std::string server = {};
   PemSource authority = {};
   bool insecure = false;  ///< insecure-skip-tls-verify
@@ -58,7 +58,7 @@ struct ExecSettings {
 };
 
 struct UserSettings {
-  std::string where = {};  ///< For messages: `user "jane" in /home/jane/.kube/config`.
+  std::string where = {};  ///< For messages: `user "jane" in /home/jane/.kube/config, line 9`.
   std::string token = {};
   std::string token_file = {};
   std::string username = {};

@@ -11,8 +11,6 @@ namespace berth::kube {
 namespace {
 
 constexpr int kGoneCode = 410;
-/// How often a list starts anew because the server forgets its revision too soon.
-constexpr int kMostRestarts = 2;
 
 class Lister {
  public:
@@ -48,8 +46,16 @@ class Lister {
       path += text;
     };
     if (!target_.query.empty()) add(target_.query);
-    if (restarts_ < kMostRestarts) add(fmt::format("limit={}", options_.page_size));
-    if (!token_.empty()) add("continue=" + QueryEscaped(token_));
+    // The last attempt is without pages.
+    if (restarts_ == 0 || restarts_ < options_.restarts) {
+      add(fmt::format("limit={}", options_.page_size));
+    }
+    if (!token_.empty()) {
+      add("continue=" + QueryEscaped(token_));
+    } else if (!options_.revision.empty()) {
+      add(fmt::format("resourceVersion={}&resourceVersionMatch=Exact",
+                      QueryEscaped(options_.revision)));
+    }
     return path;
   }
 
@@ -86,7 +92,7 @@ class Lister {
       listed_.one_revision = false;
       return true;
     }
-    if (restarts_ == kMostRestarts) return false;
+    if (restarts_ == options_.restarts) return false;
     ++restarts_;
     listed_ = {};
     token_.clear();

@@ -43,6 +43,10 @@ struct ListOptions {
   /// list starts anew, the last time without pages, so that it shows one revision. If unset, the
   /// rest of the list comes from a newer revision, which is quicker.
   bool one_revision = false;
+  /// Lists the objects as they were at this revision, if it is not empty. Fails with 410 if the
+  /// server has forgotten it.
+  std::string revision = {};
+  int restarts = 2;  ///< How often the list may start anew.
 };
 
 struct Listed {

@@ -103,6 +103,31 @@ TEST(List, TakesTheRestAsItIsNowWhenTheRevisionIsGone) {
   EXPECT_THAT(run.Head(2), HasSubstr("continue=fresh"));
 }
 
+TEST(List, AsksForARevision) {
+  const ListRun run(
+      [](const auto&, size_t index) {
+        return Reply(200, index == 0 ? Page({"a"}, "more") : Page({"b"}, ""));
+      },
+      {.revision = "5"});
+  ASSERT_TRUE(run.listed.has_value()) << run.listed.error().error.message;
+  EXPECT_THAT(run.Head(0),
+              HasSubstr("?limit=500&resourceVersion=5&resourceVersionMatch=Exact HTTP"));
+  EXPECT_THAT(run.Head(1), HasSubstr("?limit=500&continue=more HTTP"))
+      << "a server refuses a revision beside a token";
+}
+
+TEST(List, DoesNotStartAnewIfToldSo) {
+  const ListRun run(
+      [](const auto&, size_t index) {
+        return index == 0 ? Reply(200, Page({"a"}, "old"))
+                          : Reply(410, StatusBody(410, "Expired", "too old", "fresh"));
+      },
+      {.one_revision = true, .restarts = 0});
+  ASSERT_FALSE(run.listed.has_value());
+  EXPECT_EQ(run.listed.error().code, 410);
+  EXPECT_EQ(run.begins, 1);
+}
+
 TEST(List, StartsAnewIfTheListMustShowOneRevision) {
   const ListRun run(
       [](const std::string& head, size_t index) {

@@ -7,6 +7,7 @@ namespace berth::kube {
 http::ClientOptions ClientOptionsOf(const Access& access, const Identity& identity) {
   http::ClientOptions options = access.client;
   options.token = identity.token;
+  options.gzip = false;  // What is fetched with it is compressed already.
   if (options.tls) {
     options.tls->certificate_pem = identity.certificate_pem;
     options.tls->key_pem = identity.key_pem;

@@ -9,7 +9,7 @@
 namespace berth::kube {
 
 /// Returns how to connect with this identity: with its client certificate and its token. The time
-/// limit of a request is also the longest silence of the server.
+/// limit of a request is also the longest silence of the server. Answers are not compressed.
 http::ClientOptions ClientOptionsOf(const Access& access, const Identity& identity);
 
 /// Returns the headers of every request: those of the access, and user and password if the identity

@@ -4,6 +4,7 @@ kube-apiserver's rougher sides.
     BERTH_BIN=build/release/berth python3 test/e2e/eyes_test.py
 """
 
+import collections
 import json
 import os
 import re
@@ -13,13 +14,30 @@ import unittest
 
 import yaml
 
-import rough_server
+import terminals
 from harness import BERTH, Case, Server, environment, main, wait_for
 from rough_server import ADDRESSES, CIDRS, SERVICES, RoughServer, make_service, make_services
 
-COMMANDS = (("top",), ("forecast",), ("whois", "10.96.0.3", "30001"), ("map", "30000-32767"),
-            ("verify",))
-READER = os.path.join(os.path.dirname(__file__), "..", "..", "deploy", "reader.yaml")
+# Commands and their exit codes.
+COMMANDS = {("top",): 0, ("forecast",): 0, ("whois", "10.96.0.3", "30001"): 0,
+            ("map", "30000-32767"): 0, ("blockers", "10.96.0.0/24"): 1, ("verify",): 0}
+DEPLOY = os.path.join(os.path.dirname(__file__), "..", "..", "deploy")
+MANIFEST = """apiVersion: v1
+kind: Service
+metadata: {name: new, namespace: shop}
+spec: {clusterIP: 10.96.0.3, ports: [{port: 80}]}
+"""
+
+
+def objects_of(name):
+    """Returns the objects of a file in deploy/."""
+    with open(os.path.join(DEPLOY, name), encoding="utf-8") as file:
+        return list(yaml.safe_load_all(file))
+
+
+def rules_of(*roles):
+    return [{**rule, "namespace": role["metadata"].get("namespace")}
+            for role in roles for rule in role["rules"]]
 
 
 def berth(*args, **changes):
@@ -48,12 +66,22 @@ class Eyes(unittest.TestCase):
 
 class KubernetesTest(Eyes):
     def test_all_commands_only_read(self):
-        for command in COMMANDS:
-            self.run_berth(*command)
-        self.run_berth("blockers", "10.96.0.0/24", code=1)
+        for command, code in COMMANDS.items():
+            self.run_berth(*command, code=code)
         self.server.assert_only_reads()
         self.assertEqual(len([each for each in self.server.seen("/api/v1/services")
-                              if "continue" not in each.query]), len(COMMANDS) + 1)
+                              if "continue" not in each.query]), len(COMMANDS))
+
+    def test_every_text_says_where_the_ranges_come_from(self):
+        exact = ("Ranges: addresses from ServiceCIDR kubernetes (exact), node ports from /flagz of "
+                 "the API server that answered (exact)")
+        for command, code in COMMANDS.items():
+            self.assertIn(exact, " ".join(self.run_berth(*command, code=code).stdout.split()))
+        self.server.remove_group()
+        self.server.forbid("/flagz")
+        for command in COMMANDS:
+            out = berth(*command, "--server", self.server.url).stdout
+            self.assertIn("node ports assumed, as Kubernetes' default", " ".join(out.split()))
 
     def test_what_the_server_knows_is_exact(self):
         top = self.run_berth("top").stdout
@@ -75,6 +103,11 @@ class KubernetesTest(Eyes):
         self.assertIn("30000-31500", self.ranges())
         del self.server.documents[config]
         self.assertIn("30000-31000", self.ranges())
+        command = self.server.documents[pods]["items"][0]["spec"]["containers"][0]["command"]
+        command[1:] = ["--etcd-servers=https://127.0.0.1:2379"]
+        default = self.ranges()["30000-32767"]
+        self.assertEqual((default["exact"], default["source"]), (True, "Kubernetes' default, which "
+                         "the arguments of the API server's Pods do not change"))
         del self.server.documents[pods]
         assumed = self.ranges()["30000-32767"]
         self.assertEqual((assumed["exact"], assumed["source"]),
@@ -82,6 +115,18 @@ class KubernetesTest(Eyes):
         given = json.loads(self.run_berth("top", "--node-port-range", "30000-30999", "-o",
                                           "json").stdout)
         self.assertIn("30000-30999", [each["range"] for each in given["ranges"]])
+
+    def test_advice_about_node_ports(self):
+        def advice():
+            return " ".join(self.run_berth("whois", "30001").stdout.split())
+        self.server.remove_group("/flagz")
+        self.assertIn("the server has no /flagz (it came with Kubernetes 1.36)", advice())
+        self.assertNotIn("allow", advice())
+        self.server.rules = [rule for rule in rules_of(*objects_of("reader.yaml"))
+                             if not rule["namespace"]]
+        self.assertIn("or allow get on the ConfigMap kubeadm-config in kube-system, list on pods in "
+                      "kube-system (deploy/reader.yaml", advice())
+        self.assertNotIn("get on /flagz", advice())
 
     def test_a_server_before_1_33(self):
         self.server.remove_group()
@@ -101,6 +146,14 @@ class KubernetesTest(Eyes):
         top = self.document("top")
         self.assertEqual([each["taken"] for each in top["ranges"] if each["range"] == "10.96.0.0/12"],
                          [1200])
+
+    def test_verify_is_as_patient_as_the_others(self):
+        self.server.fail_next(SERVICES, code=429, retry_after=1)
+        self.server.fail_next(SERVICES, cut=2000, only="continue")
+        # A gateway that answers everything is no reason to give up, nor is it asked what Berth is.
+        self.server.documents["/berth/v1/allocations"] = "a page"
+        self.assertIn("Nothing is wrong", self.run_berth("verify").stdout)
+        self.assertFalse(self.server.seen("/berth/"))
 
     def test_a_list_whose_revision_is_forgotten(self):
         self.server.fail_next(SERVICES, code=410, reason="Expired", only="continue")
@@ -128,17 +181,69 @@ class RightsTest(Eyes):
 
     def setUp(self):
         super().setUp()
-        self.server.rules = []
-        with open(READER, encoding="utf-8") as file:
-            for role in yaml.safe_load_all(file):
-                namespace = role["metadata"].get("namespace")
-                self.server.rules += [{**rule, "namespace": namespace} for rule in role["rules"]]
+        self.server.rules = rules_of(*objects_of("reader.yaml"))
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def assert_enough(self, done):
+        self.assertNotRegex(done.stdout + done.stderr, "forbidden|may not|deploy/reader.yaml")
+
+    def observe(self, *args):
+        return self.run_berth("observe", "--once", "--data-dir",
+                              os.path.join(self.folder.name, "history"), *args)
 
     def test_the_roles_are_enough(self):
-        for command in COMMANDS:
-            out = self.run_berth(*command).stdout
-            self.assertNotRegex(out, "forbidden|may not|deploy/reader.yaml")
+        for command, code in COMMANDS.items():
+            self.assert_enough(self.run_berth(*command, code=code))
+        manifest = os.path.join(self.folder.name, "new.yaml")
+        with open(manifest, "w", encoding="utf-8") as file:
+            file.write(MANIFEST)
+        lint = self.run_berth("lint", manifest, code=1)
+        self.assertIn("team-2/svc-000002", lint.stdout)
+        self.assert_enough(lint)
+        self.assert_enough(self.observe())
         self.assertTrue(all(each["exact"] for each in self.ranges().values()))
+
+    def test_an_observer_in_the_cluster(self):
+        """deploy/observer.yaml gives its ServiceAccount what it needs and nothing more."""
+        objects = objects_of("observer.yaml")
+        kinds = collections.defaultdict(list)
+        for each in objects:
+            kinds[each["kind"]].append(each)
+        account, deployment = kinds["ServiceAccount"][0], kinds["Deployment"][0]
+        namespace = account["metadata"]["namespace"]
+        pod = deployment["spec"]["template"]["spec"]
+        self.assertEqual((deployment["metadata"]["namespace"], pod["serviceAccountName"]),
+                         (namespace, account["metadata"]["name"]))
+        roles = {(each["kind"], each["metadata"].get("namespace"), each["metadata"]["name"]): each
+                 for each in objects_of("reader.yaml")}
+        bound = []
+        for binding in kinds["ClusterRoleBinding"] + kinds["RoleBinding"]:
+            self.assertEqual(binding["subjects"], [
+                {"kind": "ServiceAccount", "name": account["metadata"]["name"],
+                 "namespace": namespace}])
+            ref = binding["roleRef"]
+            if ref["name"] == "system:auth-delegator":  # Kubernetes' own: TokenReview and such.
+                self.assertEqual((binding["kind"], ref["kind"]), ("ClusterRoleBinding", "ClusterRole"))
+                continue
+            where = None if ref["kind"] == "ClusterRole" else binding["metadata"]["namespace"]
+            bound.append(roles[ref["kind"], where, ref["name"]])
+        self.server.rules = rules_of(*bound)
+        self.assertLessEqual({verb for rule in self.server.rules for verb in rule["verbs"]},
+                             {"get", "list", "watch"})
+        self.assert_enough(self.observe())
+        self.assertTrue(all(each["exact"] for each in self.ranges().values()))
+        container = pod["containers"][0]
+        security = container["securityContext"]
+        self.assertEqual((security["readOnlyRootFilesystem"], security["allowPrivilegeEscalation"],
+                          security["capabilities"]), (True, False, {"drop": ["ALL"]}))
+        # The program knows all flags of the container: only the certificate is missing here.
+        done = berth(*container["args"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("/tls/tls.crt", done.stderr)
+        services = {each["metadata"]["name"]: each for each in kinds["Service"]}
+        self.assertEqual(services["berth-observer"]["spec"]["selector"],
+                         deployment["spec"]["template"]["metadata"]["labels"])
 
     def test_a_missing_right_is_named(self):
         self.server.rules = [rule for rule in self.server.rules
@@ -149,10 +254,51 @@ class RightsTest(Eyes):
         self.assertIn("deploy/reader.yaml", out)
         self.assertIn("1,200 Services", out)
 
-    def test_without_services_there_is_nothing(self):
+    def test_forecast_names_a_missing_right(self):
+        self.server.forbid(CIDRS)
+        self.assertIn("may not list servicecidrs", " ".join(self.run_berth("forecast").stdout.split()))
+        self.assertIn("may not list servicecidrs", self.document("forecast")["gaps"][0]["what"])
+
+    def test_without_services_the_records_tell_what_they_know(self):
+        self.server.rules = [rule for rule in self.server.rules
+                             if rule.get("resources") != [SERVICES]]
+        whois = " ".join(self.run_berth("whois", "10.96.0.3").stdout.split())
+        self.assertIn("svc-000002", whois)
+        self.assertIn('user "jane" may not list services at the cluster scope', whois)
+        self.assertIn("so Services are those that the records of addresses name", whois)
+        self.assertIn("allow list and watch on services (deploy/reader.yaml", whois)
+        top = " ".join(self.run_berth("top").stdout.split())
+        self.assertIn("1,200 Services: 1,200 Unknown", top)
+        self.assertNotIn("no Service", top)
+        # What would record or prove something needs all Services.
+        for command, code in ((("verify",), 2), (("blockers", "10.96.0.0/24"), 1), (("observe", "--once", "--data-dir",
+                                                  os.path.join(self.folder.name, "d")), 1)):
+            done = self.run_berth(*command, code=code)
+            self.assertIn('user "jane" may not list services', done.stderr)
+            self.assertIn("deploy/reader.yaml", done.stderr)
+
+    def test_a_user_of_one_namespace(self):
+        self.server.rules = [{"apiGroups": [""], "resources": [SERVICES], "verbs": ["list"],
+                              "namespace": "team-2"}]
+        config = os.path.join(self.folder.name, "config")
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "here",
+                       "contexts": [{"name": "here", "context": {
+                           "cluster": "c", "user": "u", "namespace": "team-2"}}],
+                       "clusters": [{"name": "c", "cluster": {"server": self.server.url}}],
+                       "users": [{"name": "u", "user": {}}]}, file)
+        done = berth("top", "--kubeconfig", config)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        top = " ".join(done.stdout.split())
+        self.assertIn("60 Services", top)
+        self.assertIn("so Services are those of namespace team-2, and values of all others look free", top)
+
+    def test_without_any_right_the_missing_one_is_named(self):
         self.server.rules = []
-        done = self.run_berth("top", code=1)
-        self.assertIn('user "jane" may not list services', done.stderr)
+        for command in (("top",), ("top", "--watch")):
+            done = self.run_berth(*command, code=1)
+            self.assertIn('user "jane" may not list services', done.stderr)
+            self.assertIn("deploy/reader.yaml", done.stderr)
 
 
 class WatchTest(Eyes):
@@ -201,6 +347,32 @@ class WatchTest(Eyes):
             self.server.put(SERVICES, make_service(9, "10.96.0.10"))  # Makes it print again.
             return process.poll() is not None
         wait_for(ended)
+
+    def test_a_server_that_is_gone(self):
+        printed = self.follow("top")
+        wait_for(lambda: self.server.seen("servicecidrs?watch="))
+        self.server.stop()
+        wait_for(lambda: re.search("changes of [a-z, ]*services[a-z, ]* since 20[^ ]* are not seen: .*" +
+                                   re.escape(self.server.url), " ".join(printed().split())))
+
+    def test_a_small_terminal_shows_the_ranges(self):
+        terminal = terminals.Terminal(24, 80)
+        self.addCleanup(terminal.close)
+        process = subprocess.Popen([BERTH, "top", "--watch", "--server", self.server.url],
+                                   stdin=subprocess.DEVNULL, stdout=terminal.follower,
+                                   env=environment(NO_COLOR="1"))
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        wait_for(lambda: self.server.seen("ipaddresses?watch="))
+        self.server.put(SERVICES, make_service(5, "10.111.0.1"))
+        frames = wait_for(lambda: len(terminal.text().split("\033[H")) > 3
+                          and terminal.text().split("\033[H"))
+        for frame in frames[1:3]:
+            self.assertLess(frame.count("\n"), 24)
+            self.assertIn("10.96.0.0/12", frame)
+            self.assertRegex(frame, r"\.\.\. \d+ more lines, which are shown without --watch")
+        self.server.stop()  # What is not up to date says so where it can be seen.
+        wait_for(lambda: "\033[H\033[JNot up to date: changes of" in terminal.text())
 
     def test_a_file_cannot_be_followed(self):
         done = berth("top", "--watch", "-f", "-")

@@ -94,7 +94,8 @@ class KubeconfigTest(harness.Case):
         self.enters(self.config({"exec": self.plugin(f"cat {self.path('credential.json')}")}))
         self.fails(self.config({"token": self.server_.TOKEN, "as": "joe"}),
                    'users "joe" is forbidden: impersonation is not supported')
-        self.fails(self.config({"token": "wrong"}), "401")
+        self.fails(self.config({"token": "wrong"}), "does not accept the credentials",
+                   'context "here" of')
         self.fails(self.config({"token": "plain-token"}), "may not list services")
         self.fails(self.config({"tokenFile": "none"}), 'user "u" in', "cannot read",
                    self.path("none"))
@@ -118,6 +119,18 @@ class KubeconfigTest(harness.Case):
                 heard.append((json.loads(info), rest))
             self.assertEqual(heard[0], heard[1])
             self.assertEqual(heard[1][1], " more\n")
+
+    def test_a_plugin_runs_as_rarely_as_possible(self):
+        runs = self.path("runs")
+        good, stale = (self.credential(token=token) for token in (self.server_.TOKEN, "stale"))
+        for first, count in ((good, 1), (stale, 2)):
+            self.write("runs", "")
+            plugin = self.plugin(f"echo >> {runs}\nif [ $(wc -l < {runs}) = 1 ]\n"
+                                 f"then echo '{first}'\nelse echo '{good}'\nfi")
+            done = self.verify(self.config({"exec": plugin}))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(runs, encoding="utf-8") as file:
+                self.assertEqual(len(file.readlines()), count)
 
     def test_plugins_that_fail(self):
         def fails(body, *said, **changes):

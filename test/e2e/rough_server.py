@@ -224,7 +224,7 @@ class RoughServer:
         self.forbidden[resource] = user or self.user
 
     def remove_group(self, group=NETWORKING):
-        """Answers 404 for a group, as a server before it was introduced."""
+        """Answers 404 for a group, or for /flagz, as a server before it was introduced."""
         self.absent.add(group)
 
     def compact(self):
@@ -295,7 +295,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.reply(200, self.rough.version)
         if url.path in self.rough.documents:
             return self.reply(200, self.rough.documents[url.path])
-        if url.path == "/flagz":
+        if url.path == "/flagz" and "/flagz" not in self.rough.absent:
             return self.serve_flagz()
         for resource, (path, _, _, group) in KINDS.items():
             parts = path.rsplit("/", 1)

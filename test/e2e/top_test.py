@@ -188,6 +188,13 @@ class TopTest(Case):
                       self.bad("top", "-f", "-", "-o", "xml", stdin="{}"))
         self.assertIn("--node-port-range", self.good("top", "--help"))
 
+    def test_flags_of_a_cluster_beside_a_file(self):
+        for command in (("top",), ("whois", "80"), ("verify",)):
+            done = berth(*command, "-f", "-", "--context", "prod", stdin="{}")
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn("-f reads files, and --context belongs to a running cluster; leave one of "
+                          "them out", done.stderr)
+
     def test_a_pipe_in_small_parts(self):
         """A list that arrives slowly is the same list."""
         with subprocess.Popen([BERTH, "top", "-f", "-", "-o", "json"], stdin=subprocess.PIPE,

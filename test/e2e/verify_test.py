@@ -485,7 +485,7 @@ class ErrorsTest(VerifyCase):
         kubeconfig = self.path("kubeconfig")
         shutil.copy(server.kubeconfig, kubeconfig)
         server.stop()
-        self.assertIn(f"the request to the server at {server.url} failed",
+        self.assertIn(f"cannot reach the server {server.url} (",
                       self.failed("--kubeconfig", kubeconfig))
         with open(kubeconfig, "w", encoding="utf-8") as file:
             file.write("garbage: [")

@@ -167,8 +167,8 @@ class WhoisTest(Case):
     def test_documents_have_all_keys(self):
         document = self.document("whois", "10.96.0.10", "10.96.0.11", "10.97.0.0", "30088", "shop",
                                  "web", "kubernetes", "nosuch", "-f", EXAMPLE, status=1)
-        self.assertEqual(list(document), ["kind", "source", "readAt", "server", "revision",
-                                          "answers", "gaps"])
+        self.assertEqual(list(document), ["kind", "source", "readAt", "server", "version",
+                                          "revision", "answers", "gaps"])
         self.assertEqual(len({tuple(answer) for answer in document["answers"]}), 1)
         values = [answer["value"] for answer in document["answers"] if answer["value"]]
         self.assertEqual(len({tuple(value) for value in values}), 1)

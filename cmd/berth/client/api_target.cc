@@ -9,11 +9,7 @@
 namespace berth::cli {
 
 base::Result<ApiTarget> FindTarget(const std::string& kubeconfig) {
-  return FindTarget(kube::AccessOptions{.kubeconfig = kubeconfig});
-}
-
-base::Result<ApiTarget> FindTarget(const kube::AccessOptions& options) {
-  const auto access = kube::FindAccess(options, kube::RealSurroundings());
+  const auto access = kube::FindAccess({.kubeconfig = kubeconfig}, kube::RealSurroundings());
   if (!access) return tl::unexpected(access.error());
   kube::Identity identity;
   if (access->credentials != nullptr) {

@@ -6,7 +6,6 @@
 #include "base/result.h"
 #include "http/client.h"
 #include "http/headers.h"
-#include "kube/find_access.h"
 
 namespace berth::cli {
 
@@ -25,6 +24,5 @@ struct ApiTarget {
 /// Finds the server of the current context of a kubeconfig, as kubectl does, and logs in: it may
 /// run a credential plugin. The error says what is missing or not supported, and in which file.
 base::Result<ApiTarget> FindTarget(const std::string& kubeconfig);
-base::Result<ApiTarget> FindTarget(const kube::AccessOptions& options);
 
 }  // namespace berth::cli

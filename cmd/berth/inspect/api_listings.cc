@@ -15,6 +15,11 @@ void AddRangeObject(ClusterReader& reader, const Value& object) {
 
 }  // namespace
 
+inspect::ServerKind ServerKindOf(std::string_view version) {
+  return version.find("+berth.") != std::string_view::npos ? inspect::ServerKind::kBerth
+                                                           : inspect::ServerKind::kKubernetes;
+}
+
 Listing ServiceListing() {
   return {.kind = &api::kServiceKind,
           .add = [](ClusterReader& reader, const Value& object) { reader.AddService(object); }};

@@ -1,6 +1,7 @@
 // Which kinds of objects a cluster is read from, and how an object of each is read.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "api/kinds.h"
@@ -13,6 +14,9 @@ struct Listing {
   const api::Kind* kind = nullptr;
   inspect::AddObject add = nullptr;
 };
+
+/// Returns which program has such a version: "v1.36.4", "v1.36.4+berth.0.9".
+inspect::ServerKind ServerKindOf(std::string_view version);
 
 /// Returns the listing of Services. Without it there is nothing to see.
 Listing ServiceListing();

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <atomic>
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "api/kinds.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "berth/inspect/record_owners.h"
 #include "codec/json.h"
 #include "codec/read.h"
 #include "inspect/server_flags.h"
@@ -43,6 +45,47 @@ bool IsOfRanges(const api::Kind& kind) {
          &kind == &api::kNodePortRangeKind;
 }
 
+constexpr std::string_view kReaderYaml =
+    "deploy/reader.yaml has all rights that this program needs";
+
+/// A place that may know the flags of the API server.
+struct FlagPlace {
+  const char* path;
+  std::string_view accept;
+  inspect::ServerFlags (*read)(const Value&);
+  const char* source;
+  const char* right;  // That reading it needs.
+};
+
+constexpr std::string_view kJsonType = "application/json";
+constexpr const char* kPodsSource = "the arguments of the API server's Pods";
+constexpr const char* kPodsRight = "list on pods in kube-system";
+
+/// The most exact one first. API server Pods have the first label with kubeadm, the other with
+/// kops.
+constexpr std::array<FlagPlace, 4> kFlagPlaces = {{
+    {.path = "/flagz",
+     .accept = kFlagzType,
+     .read = inspect::ReadFlagz,
+     .source = "/flagz of the API server that answered",
+     .right = "get on /flagz"},
+    {.path = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config",
+     .accept = kJsonType,
+     .read = inspect::ReadKubeadmConfig,
+     .source = "ConfigMap kube-system/kubeadm-config",
+     .right = "get on the ConfigMap kubeadm-config in kube-system"},
+    {.path = "/api/v1/namespaces/kube-system/pods?labelSelector=component%3Dkube-apiserver",
+     .accept = kJsonType,
+     .read = inspect::ReadServerPods,
+     .source = kPodsSource,
+     .right = kPodsRight},
+    {.path = "/api/v1/namespaces/kube-system/pods?labelSelector=k8s-app%3Dkube-apiserver",
+     .accept = kJsonType,
+     .read = inspect::ReadServerPods,
+     .source = kPodsSource,
+     .right = kPodsRight},
+}};
+
 class ApiSource {
  public:
   ApiSource(const kube::Access& access, const ApiReading& reading, ClusterReader& reader)
@@ -63,7 +106,9 @@ class ApiSource {
     });
     const auto services = List(client_, ServiceListing());
     beside.join();
-    if (!services) return tl::unexpected(services.error().error);
+    if (!services) {
+      if (auto read = ReadWithoutServices(services.error()); !read) return read;
+    }
     if (!berth) {
       reader_.view().keeps =
           addresses_seen_ ? audit::Keeps::kAddressesOnly : audit::Keeps::kNothing;
@@ -85,9 +130,7 @@ class ApiSource {
       return tl::unexpected(version.error().error);
     }
     view.version = codec::StringAt(*version, "gitVersion");
-    view.server = view.version.find("+berth.") != std::string::npos
-                      ? inspect::ServerKind::kBerth
-                      : inspect::ServerKind::kKubernetes;
+    view.server = ServerKindOf(view.version);
     return {};
   }
 
@@ -103,7 +146,9 @@ class ApiSource {
         .code = answer->code});
   }
 
-  kube::Answer<kube::Listed> List(kube::ApiClient& client, const Listing& listing) {
+  /// Lists a kind in one namespace or, if that is empty, in all of them.
+  kube::Answer<kube::Listed> List(kube::ApiClient& client, const Listing& listing,
+                                  std::string_view name_space = {}) {
     if (reading_.outline_only && !IsOfRanges(*listing.kind)) {
       const auto one = client.Get({.path = kube::TargetOf(*listing.kind).path + "?limit=1"});
       if (!one) return tl::unexpected(one.error());
@@ -118,12 +163,35 @@ class ApiSource {
                                                listing.add(part, object);
                                                if (++count % kPerProgress == 0) ShowProgress();
                                              }};
-    auto listed = kube::List(client, kube::TargetOf(*listing.kind), receiver);
+    auto listed = kube::List(client, kube::TargetOf(*listing.kind, name_space), receiver);
     if (listed) {
       const base::MutexLock lock(mutex_);
       reader_.Take(std::move(part));
     }
     return listed;
+  }
+
+  /// Goes on without the list of all Services, if the user may not read it: with the Services of
+  /// the context's namespace, and with those that records name. Fails if there are neither.
+  Result<void> ReadWithoutServices(const kube::Failure& failure) {
+    if (failure.code != kForbidden) return tl::unexpected(failure.error);
+    const std::string advice = fmt::format("allow list and watch on services ({})", kReaderYaml);
+    const bool may = reading_.some_services;
+    const bool some = may && List(client_, ServiceListing(), access_.name_space).has_value();
+    const size_t owners = may ? AddOwnersOfRecords(reader_.view()) : 0;
+    if (!some && owners == 0) {
+      return base::Fail(failure.error.reason, fmt::format("{}; {}", failure.error.message, advice));
+    }
+    std::string what = failure.error.message + ", so ";
+    what += some ? fmt::format("Services are those of namespace {}", access_.name_space)
+                 : std::string("Services are");
+    what += owners > 0 ? fmt::format(
+                             "{}those that the records of addresses name, and node ports of "
+                             "all others look free",
+                             some ? " and " : " ")
+                       : std::string(", and values of all others look free");
+    reader_.AddGap({.what = std::move(what), .advice = advice});
+    return {};
   }
 
   void ShowProgress() {
@@ -156,10 +224,9 @@ class ApiSource {
                                               : "reserved and leaked addresses cannot be seen"),
                       .advice = "they exist since Kubernetes 1.33"});
     } else if (code == kForbidden) {
-      reader_.AddGap({.what = listed.error().error.message,
-                      .advice = fmt::format("allow list and watch on {} (deploy/reader.yaml has "
-                                            "all rights that this program needs)",
-                                            resource)});
+      reader_.AddGap(
+          {.what = listed.error().error.message,
+           .advice = fmt::format("allow list and watch on {} ({})", resource, kReaderYaml)});
     } else {
       reader_.AddGap({.what = listed.error().error.message, .advice = ""});
     }
@@ -167,39 +234,47 @@ class ApiSource {
 
   /// Asks the places that may know the flags of the API server, the most exact one first.
   void FindFlags() {
-    struct Place {
-      const char* path;
-      std::string_view accept;
-      inspect::ServerFlags (*read)(const Value&);
-      const char* source;
-    };
-    constexpr std::string_view kJson = "application/json";
-    for (const Place& place :
-         {Place{.path = "/flagz",
-                .accept = kFlagzType,
-                .read = inspect::ReadFlagz,
-                .source = "/flagz of the API server that answered"},
-          Place{.path = "/api/v1/namespaces/kube-system/configmaps/kubeadm-config",
-                .accept = kJson,
-                .read = inspect::ReadKubeadmConfig,
-                .source = "ConfigMap kube-system/kubeadm-config"},
-          Place{.path = "/api/v1/namespaces/kube-system/pods?labelSelector=component%3D"
-                        "kube-apiserver",
-                .accept = kJson,
-                .read = inspect::ReadServerPods,
-                .source = "the arguments of the API server's Pods"}}) {
+    std::vector<std::string> rights;  // Those that are missing.
+    bool has_flagz = true;
+    for (const FlagPlace& place : kFlagPlaces) {
       const auto document = GetDocument(place.path, place.accept);
-      if (!document) continue;
+      if (!document) {
+        if (document.error().code == kForbidden) AddOnce(rights, place.right);
+        if (document.error().code == kNotFoundCode && &place == &kFlagPlaces[0]) has_flagz = false;
+        continue;
+      }
       const inspect::ServerFlags flags = place.read(*document);
       const bool has_ports = UsePorts(flags, place.source);
       UseCidrs(flags, place.source);
       if (has_ports) return;
     }
-    reader_.AddGap({.what = "no place that the user may read names the range of node ports",
-                    .advice = "give --node-port-range, or allow get on /flagz"});
+    const std::string_view what =
+        !rights.empty() ? "no place that the user may read names the range of node ports"
+        : has_flagz     ? "no place names the range of node ports"
+                        : "the server has no /flagz (it came with Kubernetes 1.36), and no other "
+                          "place names the range of node ports";
+    reader_.AddGap({.what = std::string(what), .advice = AdviceForPorts(rights)});
+  }
+
+  static void AddOnce(std::vector<std::string>& texts, const char* text) {
+    if (std::ranges::find(texts, text) == texts.end()) texts.emplace_back(text);
+  }
+
+  static std::string AdviceForPorts(const std::vector<std::string>& rights) {
+    std::string advice = "give --node-port-range";
+    if (!rights.empty()) {
+      advice += fmt::format(", or allow {} ({})", fmt::join(rights, ", "), kReaderYaml);
+    }
+    return advice;
   }
 
   bool UsePorts(const inspect::ServerFlags& flags, std::string_view source) {
+    if (flags.default_ports) {
+      return reader_
+          .AddGivenRange(inspect::kDefaultPortRange,
+                         fmt::format("Kubernetes' default, which {} do not change", source), true)
+          .has_value();
+    }
     return !flags.node_port_range.empty() &&
            reader_.AddGivenRange(flags.node_port_range, source, true).has_value();
   }

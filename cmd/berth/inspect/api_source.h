@@ -24,13 +24,15 @@ struct ApiReading {
   ApiProgress progress = {};
   /// Leaves Services and records out, and only finds out whether the server shows them.
   bool outline_only = false;
+  /// Goes on with some Services if the user may not list all of them. Otherwise that is an error.
+  bool some_services = false;
   std::shared_ptr<const http::StopSignal> stop = {};  ///< Ends the reading early. May be null.
   /// Receives the listings that the server shows, apart from the Services. May be null.
   std::vector<Listing>* readable = nullptr;
 };
 
 /// Adds what the API server shows. What it refuses or does not know becomes a gap. Fails if the
-/// server cannot be reached, or does not show Services.
+/// server cannot be reached, or does not show Services (see ApiReading::some_services).
 base::Result<void> ReadClusterApi(const kube::Access& access, const ApiReading& reading,
                                   inspect::ClusterReader& reader);
 

@@ -25,6 +25,7 @@ int RunBlockers(const BlockersArguments& arguments) {
            [&](const inspect::Census& census) {
              return BlockersDocument(census, find(census).value());
            },
+       .needs_all_services = true,
        .exit_code =
            [&](const inspect::Census& census) {
              const auto found = find(census).value();

@@ -62,15 +62,18 @@ Object DocumentOf(std::string_view kind, const inspect::Cluster& cluster) {
           {"source", cluster.source},
           {"readAt", codec::FormatTime(cluster.read_at)},
           {"server", ServerName(cluster.server)},
+          {"version", StringOrNull(cluster.version)},
           {"revision", cluster.revision == 0 ? Value() : Value(cluster.revision)}};
 }
 
-Value GapsDocument(const inspect::Cluster& cluster) {
-  codec::Array gaps;
-  for (const inspect::Gap& gap : cluster.gaps) {
-    gaps.push_back(Object{{"what", gap.what}, {"advice", StringOrNull(gap.advice)}});
+Value GapsDocument(const inspect::Cluster& cluster) { return GapsDocument(cluster.gaps); }
+
+Value GapsDocument(const std::vector<inspect::Gap>& gaps) {
+  codec::Array array;
+  for (const inspect::Gap& gap : gaps) {
+    array.push_back(Object{{"what", gap.what}, {"advice", StringOrNull(gap.advice)}});
   }
-  return gaps;
+  return array;
 }
 
 }  // namespace berth::cli

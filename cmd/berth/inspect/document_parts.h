@@ -33,9 +33,11 @@ codec::Object ServiceDocument(const inspect::Service& service);
 /// Returns how a range is known: "name", "range", "kind", "source", "exact", "open".
 codec::Value RangeRefDocument(const inspect::RangeRef& range);
 
-/// Returns the beginning of a document: "kind", "source", "readAt", "server", "revision".
+/// Returns the beginning of a document: "kind", "source", "readAt", "server", "version",
+/// "revision".
 codec::Object DocumentOf(std::string_view kind, const inspect::Cluster& cluster);
 
 codec::Value GapsDocument(const inspect::Cluster& cluster);
+codec::Value GapsDocument(const std::vector<inspect::Gap>& gaps);
 
 }  // namespace berth::cli

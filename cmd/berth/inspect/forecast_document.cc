@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "berth/document.h"
+#include "berth/inspect/document_parts.h"
 #include "berth/inspect/growth_text.h"
 #include "berth/inspect/top_document.h"
 
@@ -40,7 +41,7 @@ Value ResizedDocument(const inspect::Resized& resized, base::WallTime now) {
 
 Value ForecastDocument(const inspect::Cluster& cluster, const inspect::ForecastView& view) {
   const base::WallTime now = cluster.read_at;
-  Object object = SourceDocument("Forecast", cluster);
+  Object object = DocumentOf("Forecast", cluster);
   object.Set("addedPerDay", view.add ? Value(*view.add) : Value());
   codec::Array ranges;
   for (const inspect::RangeForecast& forecast : view.ranges) {
@@ -57,6 +58,7 @@ Value ForecastDocument(const inspect::Cluster& cluster, const inspect::ForecastV
     ranges.push_back(std::move(range));
   }
   object.Set("ranges", std::move(ranges));
+  object.Set("gaps", GapsDocument(cluster));
   return object;
 }
 

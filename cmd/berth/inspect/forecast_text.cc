@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/go_text.h"
+#include "berth/inspect/gaps_text.h"
 #include "berth/inspect/growth_text.h"
 #include "berth/inspect/top_text.h"
 #include "berth/paint.h"
@@ -142,7 +143,7 @@ std::string ForecastText(const inspect::Cluster& cluster, const inspect::Forecas
   }
   if (view.ranges.empty()) out += "\nThere is no range to look at.\n";
   if (from_creations) out += "\n" + Wrapped(kCreationTimesNote, 0, ProseWidth(paint));
-  return out;
+  return out + GapsText(cluster, paint);
 }
 
 }  // namespace berth::cli

@@ -98,6 +98,18 @@ TEST(ForecastTextTest, NoLineIsWiderThanTheTerminal) {
   }
 }
 
+TEST(ForecastTextTest, SaysWhatTheSourceDoesNotShow) {
+  inspect::Cluster cluster = GrowingCluster();
+  cluster.gaps.push_back({.what = "jane may not list ipaddresses", .advice = "allow it"});
+  const inspect::Census census(cluster);
+  const inspect::ForecastView view = inspect::MakeForecast(census, {}).value();
+  const std::string text = ForecastText(cluster, view, "", {});
+  EXPECT_THAT(text, HasSubstr("jane may not list ipaddresses\n    -> allow it\n"));
+  EXPECT_THAT(
+      codec::WriteJson(ForecastDocument(cluster, view)),
+      HasSubstr(R"("gaps":[{"what":"jane may not list ipaddresses","advice":"allow it"}])"));
+}
+
 TEST(ForecastDocumentTest, HasEveryScenario) {
   const inspect::Cluster cluster = GrowingCluster();
   const inspect::Census census(cluster);

@@ -54,7 +54,7 @@ Result<void> ReadServer(const kube::Access& access, ApiReading reading, const ba
                         inspect::ClusterReader& reader) {
   std::optional<Progress> progress;
   if (isatty(STDERR_FILENO) == 1) {
-    progress.emplace("reading", clock);
+    progress.emplace("", clock, "objects");
     reading.progress = [&progress](uint64_t objects) {
       progress->Show("reading", objects, std::nullopt, 0);
     };
@@ -62,24 +62,39 @@ Result<void> ReadServer(const kube::Access& access, ApiReading reading, const ba
   return ReadClusterApi(access, reading, reader);
 }
 
-Result<void> ReadRunning(const SourceArguments& source, const base::Clock& clock,
-                         inspect::ClusterReader& reader) {
-  const auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
-  if (!access) return tl::unexpected(access.error());
-  return ReadServer(*access, {.find_port_range = source.node_port_range.empty()}, clock, reader);
+bool IsAtRest(const SourceArguments& source) {
+  return !source.files.empty() || !source.data_dir.empty() || !source.snapshot.empty();
 }
 
-Result<void> ReadSource(const SourceArguments& source, const base::Clock& clock,
-                        inspect::ClusterReader& reader) {
+Result<void> ReadAtRest(const SourceArguments& source, inspect::ClusterReader& reader) {
   if (!source.files.empty()) return ReadClusterFiles(source.files, reader);
   if (!source.data_dir.empty()) return ReadClusterDirectory(source.data_dir, reader);
-  if (!source.snapshot.empty()) return ReadClusterSnapshot(source.snapshot, reader);
-  return ReadRunning(source, clock, reader);
+  return ReadClusterSnapshot(source.snapshot, reader);
+}
+
+/// Adds what the flags give, and ends the reading.
+Result<inspect::Cluster> Finished(const SourceArguments& source, inspect::ClusterReader reader) {
+  if (auto added = AddFlagRanges(source, reader); !added) return tl::unexpected(added.error());
+  return std::move(reader).Finish();
+}
+
+/// Returns the first flag that is given and only says how to reach a cluster, or "".
+std::string_view ClusterFlag(const SourceArguments& source) {
+  if (!source.kubeconfig.empty()) return "--kubeconfig";
+  if (!source.context.empty()) return "--context";
+  if (!source.server.empty()) return "--server";
+  if (!source.token.empty()) return "--token";
+  if (!source.as.empty()) return "--as";
+  if (!source.as_groups.empty()) return "--as-group";
+  if (!source.request_timeout.empty()) return "--request-timeout";
+  if (source.insecure_skip_tls_verify) return "--insecure-skip-tls-verify";
+  if (!source.certificate_authority.empty()) return "--certificate-authority";
+  return "";
 }
 
 Result<RunningCluster> ReadToFollow(const SourceArguments& source, const base::Clock& clock,
                                     ApiReading reading) {
-  if (!source.files.empty() || !source.data_dir.empty() || !source.snapshot.empty()) {
+  if (IsAtRest(source)) {
     return base::Fail(base::Reason::kInvalid,
                       "a file or a store at rest does not change; follow a running cluster");
   }
@@ -92,8 +107,9 @@ Result<RunningCluster> ReadToFollow(const SourceArguments& source, const base::C
   if (auto read = ReadServer(running.access, std::move(reading), clock, reader); !read) {
     return tl::unexpected(read.error());
   }
-  if (auto added = AddFlagRanges(source, reader); !added) return tl::unexpected(added.error());
-  running.view = std::move(reader).Finish();
+  auto view = Finished(source, std::move(reader));
+  if (!view) return tl::unexpected(view.error());
+  running.view = *std::move(view);
   return running;
 }
 
@@ -111,17 +127,45 @@ kube::AccessOptions AccessOptionsOf(const SourceArguments& source) {
           .certificate_authority = source.certificate_authority};
 }
 
-Result<inspect::Cluster> LoadCluster(const SourceArguments& source, const base::Clock& clock) {
+Result<void> CheckSource(const SourceArguments& source) {
   const int at_rest = static_cast<int>(!source.files.empty()) +
                       static_cast<int>(!source.data_dir.empty()) +
                       static_cast<int>(!source.snapshot.empty());
   if (at_rest > 1) {
     return base::Fail(base::Reason::kInvalid, "give only one of -f, --data-dir and --snapshot");
   }
+  const std::string_view flag = ClusterFlag(source);
+  if (at_rest == 0 || flag.empty()) return {};
+  const std::string_view other = !source.files.empty()      ? "-f reads files"
+                                 : !source.data_dir.empty() ? "--data-dir reads a store at rest"
+                                                            : "--snapshot reads a file";
+  return base::Fail(
+      base::Reason::kInvalid,
+      fmt::format("{}, and {} belongs to a running cluster; leave one of them out", other, flag));
+}
+
+Result<inspect::Cluster> LoadCluster(const SourceArguments& source, const base::Clock& clock,
+                                     bool some_services) {
+  if (auto checked = CheckSource(source); !checked) return tl::unexpected(checked.error());
+  if (!IsAtRest(source)) {
+    const auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
+    if (!access) return tl::unexpected(access.error());
+    return LoadServer(*access, source, clock, some_services);
+  }
   inspect::ClusterReader reader({.read_at = clock.Now()});
-  if (auto read = ReadSource(source, clock, reader); !read) return tl::unexpected(read.error());
-  if (auto added = AddFlagRanges(source, reader); !added) return tl::unexpected(added.error());
-  return std::move(reader).Finish();
+  if (auto read = ReadAtRest(source, reader); !read) return tl::unexpected(read.error());
+  return Finished(source, std::move(reader));
+}
+
+Result<inspect::Cluster> LoadServer(const kube::Access& access, const SourceArguments& source,
+                                    const base::Clock& clock, bool some_services) {
+  inspect::ClusterReader reader({.read_at = clock.Now()});
+  const ApiReading reading{.find_port_range = source.node_port_range.empty(),
+                           .some_services = some_services};
+  if (auto read = ReadServer(access, reading, clock, reader); !read) {
+    return tl::unexpected(read.error());
+  }
+  return Finished(source, std::move(reader));
 }
 
 std::vector<inspect::Range> GivenRanges(const inspect::Cluster& cluster) {

@@ -18,9 +18,19 @@ namespace berth::cli {
 /// Returns the flags that name a cluster.
 kube::AccessOptions AccessOptionsOf(const SourceArguments& source);
 
+/// Fails with kInvalid if the arguments name more than one source.
+base::Result<void> CheckSource(const SourceArguments& source);
+
 /// Returns the view. Fails with kInvalid if the arguments or files cannot be used, and with another
 /// reason if the source cannot be read.
-base::Result<inspect::Cluster> LoadCluster(const SourceArguments& source, const base::Clock& clock);
+/// With `some_services`, a user who may not list all Services gets a view with some of them, and a
+/// gap. Such a view shows what it can and proves nothing.
+base::Result<inspect::Cluster> LoadCluster(const SourceArguments& source, const base::Clock& clock,
+                                           bool some_services = false);
+
+/// Returns the view of the cluster that `access` leads to. The source gives only the ranges.
+base::Result<inspect::Cluster> LoadServer(const kube::Access& access, const SourceArguments& source,
+                                          const base::Clock& clock, bool some_services = false);
 
 /// A view of a cluster and what is needed to follow it.
 struct RunningCluster {

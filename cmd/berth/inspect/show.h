@@ -27,6 +27,8 @@ struct Answer {
   std::function<std::string(const inspect::Census& census, const Style& style, bool wide)> text;
   /// Returns the document for scripts.
   std::function<codec::Value(const inspect::Census& census)> document;
+  /// Whether the answer would be wrong, and not only incomplete, without all Services.
+  bool needs_all_services = false;
   /// Returns the exit code for an answer that was printed. If unset, it is 0.
   std::function<int(const inspect::Census& census)> exit_code = {};
 };

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "berth/document.h"
+#include "berth/inspect/document_parts.h"
 #include "berth/inspect/growth_text.h"
-#include "codec/timestamp.h"
 
 namespace berth::cli {
 namespace {
@@ -117,14 +117,6 @@ Value TypesDocument(const inspect::TopView& view) {
   return object;
 }
 
-Value GapsDocument(const std::vector<inspect::Gap>& gaps) {
-  codec::Array array;
-  for (const inspect::Gap& gap : gaps) {
-    array.push_back(Object{{"what", gap.what}, {"advice", TextOrNull(gap.advice)}});
-  }
-  return array;
-}
-
 }  // namespace
 
 Object RangeNameDocument(const inspect::RangeRef& range) {
@@ -133,18 +125,8 @@ Object RangeNameDocument(const inspect::RangeRef& range) {
           {"source", range.range->source},     {"exact", range.range->exact}};
 }
 
-Object SourceDocument(std::string_view kind, const inspect::Cluster& cluster) {
-  constexpr std::string_view kServers[] = {"Unknown", "Kubernetes", "Berth"};
-  return {{"kind", kind},
-          {"source", cluster.source},
-          {"server", kServers[static_cast<size_t>(cluster.server)]},
-          {"version", TextOrNull(cluster.version)},
-          {"revision", cluster.revision == 0 ? Value() : Value(cluster.revision)},
-          {"time", codec::FormatTime(cluster.read_at)}};
-}
-
 Value TopDocument(const inspect::Cluster& cluster, const inspect::TopView& view) {
-  Object object = SourceDocument("Top", cluster);
+  Object object = DocumentOf("Top", cluster);
   codec::Array ranges;
   for (const TopRange& range : view.ranges) ranges.push_back(RangeDocument(range, cluster.read_at));
   object.Set("ranges", std::move(ranges));

@@ -12,7 +12,4 @@ codec::Value TopDocument(const inspect::Cluster& cluster, const inspect::TopView
 /// Returns a range as the documents of `top` and `forecast` name it.
 codec::Object RangeNameDocument(const inspect::RangeRef& range);
 
-/// Returns what every document says about its source.
-codec::Object SourceDocument(std::string_view kind, const inspect::Cluster& cluster);
-
 }  // namespace berth::cli

@@ -151,8 +151,9 @@ TEST(TopDocumentTest, HasAllKeysAndExactCounts) {
   const inspect::Census census(cluster);
   const codec::Value document = TopDocument(cluster, inspect::MakeTop(census, {}));
   const std::string text = codec::WriteJson(document);
-  EXPECT_THAT(text, HasSubstr(R"("kind":"Top","source":"test.json","server":"Unknown",)"
-                              R"("version":null,"revision":null,"time":"2026-11-18T12:00:00Z")"));
+  EXPECT_THAT(text,
+              HasSubstr(R"("kind":"Top","source":"test.json","readAt":"2026-11-18T12:00:00Z",)"
+                        R"("server":null,"version":null,"revision":null)"));
   EXPECT_THAT(text,
               HasSubstr(R"("usable":9223372036854775807,"usableText":"18446744073709551615")"));
   EXPECT_THAT(text, HasSubstr(R"("growth":{"basis":"None","perDay":null,)"));

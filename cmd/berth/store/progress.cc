@@ -21,8 +21,9 @@ constexpr std::string_view kClearLine = "\r\x1b[K";
 
 }  // namespace
 
-Progress::Progress(std::string command, const base::Clock& clock)
+Progress::Progress(std::string command, const base::Clock& clock, std::string_view unit)
     : command_(std::move(command)),
+      unit_(unit),
       clock_(clock),
       begun_(clock.Steady()),
       terminal_(isatty(STDERR_FILENO) == 1),
@@ -38,19 +39,23 @@ void Progress::Show(std::string_view doing, std::optional<uint64_t> keys,
   if (now - shown_ < (terminal_ ? kOnTerminal : kElsewhere)) return;
   shown_ = now;
   line_there_ = terminal_;
-  const std::string text = ProgressText(doing, keys, of, bytes);
-  fmt::print(stderr, "{}{}: {}{}", terminal_ ? kClearLine : "",
-             AsInvoked(fmt::format("berth {}", command_)), text, terminal_ ? "" : "\n");
+  fmt::print(stderr, "{}{}{}{}", terminal_ ? kClearLine : "", ProgressHead(command_),
+             ProgressText(doing, keys, of, bytes, unit_), terminal_ ? "" : "\n");
+}
+
+std::string ProgressHead(std::string_view command) {
+  return AsInvoked(command.empty() ? "berth: " : fmt::format("berth {}: ", command));
 }
 
 std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,
-                         std::optional<uint64_t> of, uint64_t bytes) {
+                         std::optional<uint64_t> of, uint64_t bytes, std::string_view unit) {
   if (!keys) return fmt::format("{}: {}", doing, ByteText(bytes));
   std::string text = fmt::format("{}: {}", doing, WithSeparators(base::U128(*keys)));
   if (of && *of >= *keys && *of > 0) {
-    text += fmt::format(" of {} keys ({}%)", WithSeparators(base::U128(*of)), *keys * 100 / *of);
+    text +=
+        fmt::format(" of {} {} ({}%)", WithSeparators(base::U128(*of)), unit, *keys * 100 / *of);
   } else {
-    text += " keys";
+    text += fmt::format(" {}", unit);
   }
   if (bytes > 0) text += ", " + ByteText(bytes);
   return text;

@@ -13,8 +13,9 @@ namespace berth::cli {
 
 class Progress {
  public:
-  /// Lines begin with "berth <command>: ". `clock` must outlive it.
-  Progress(std::string command, const base::Clock& clock);
+  /// Lines begin with "berth <command>: ", or with "berth: " if several commands share the work.
+  /// `unit` is what is counted. `clock` must outlive it.
+  Progress(std::string command, const base::Clock& clock, std::string_view unit = "keys");
 
   /// Clears the line.
   ~Progress();
@@ -30,6 +31,7 @@ class Progress {
 
  private:
   const std::string command_;
+  const std::string unit_;
   const base::Clock& clock_;
   const base::SteadyTime begun_;
   const bool terminal_;
@@ -39,6 +41,10 @@ class Progress {
 
 /// Returns a text such as "copying: 12,000 of 20,000 keys (60%), 8.1 MiB".
 std::string ProgressText(std::string_view doing, std::optional<uint64_t> keys,
-                         std::optional<uint64_t> of, uint64_t bytes);
+                         std::optional<uint64_t> of, uint64_t bytes,
+                         std::string_view unit = "keys");
+
+/// Returns the beginning of a line of progress, such as "berth copy: ".
+std::string ProgressHead(std::string_view command);
 
 }  // namespace berth::cli

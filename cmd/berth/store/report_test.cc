@@ -35,6 +35,9 @@ TEST(ProgressTextTest, ShowsAShareWhereTheWholeIsKnown) {
   EXPECT_EQ(ProgressText("deleting", 500, std::nullopt, 0), "deleting: 500 keys");
   EXPECT_EQ(ProgressText("copying", 30, 20, 0), "copying: 30 keys");
   EXPECT_EQ(ProgressText("copying", 0, 0, 0), "copying: 0 keys");
+  EXPECT_EQ(ProgressText("reading", 3'000, std::nullopt, 0, "objects"), "reading: 3,000 objects");
+  EXPECT_EQ(ProgressHead("verify"), "berth verify: ");
+  EXPECT_EQ(ProgressHead(""), "berth: ");
 }
 
 Status Example() {

@@ -18,10 +18,12 @@
 #include "api/kinds.h"
 #include "audit/pass.h"
 #include "audit/read.h"
+#include "base/random.h"
+#include "berth/inspect/api_listings.h"
 #include "berth/serve/allocations_path.h"
 #include "codec/json.h"
 #include "codec/read.h"
-#include "http/client.h"
+#include "kube/api_client.h"
 #include "kube/list.h"
 #include "registry/kind_rows.h"
 
@@ -33,66 +35,47 @@ using base::Reason;
 using base::Result;
 using codec::Value;
 
-constexpr int kItemsPerPage = 500;
-/// A page of objects that are as large as the server accepts.
-constexpr size_t kMaxPageBytes = size_t{1} << 30;
-
-http::ClientOptions WithLargePages(http::ClientOptions options) {
-  options.body_limit = kMaxPageBytes;
-  return options;
-}
+constexpr int kUnauthorizedAnswer = 401;
+constexpr int kForbiddenAnswer = 403;
+constexpr int kNotFoundAnswer = 404;
+constexpr int kGoneAnswer = 410;
+/// How often everything is read at most, if the server forgets the revision too soon.
+constexpr int kMostLooks = 3;
 
 /// Reads lists, all of them at one revision.
 class ListReader {
  public:
-  ListReader(const ApiTarget& target, const LookProgress& progress)
-      : target_(target), progress_(progress), client_(WithLargePages(target.client)) {}
+  ListReader(const kube::Access& access, const LookProgress& progress)
+      : progress_(progress), client_(access, {.random = random_}) {}
 
-  Result<Value> Get(const std::string& path) {
-    http::ClientRequest request = target_.Request(path);
-    request.headers.Add("Accept", "application/json");
-    const auto answer = client_.Send(request);
-    if (!answer) {
-      return base::Fail(answer.error().reason,
-                        fmt::format("the request to the server at {} failed: {}", target_.url,
-                                    answer.error().message));
-    }
-    auto document = codec::ParseJson(answer->body, {.bytes = kMaxPageBytes});
-    if (answer->code == 404) {
-      return base::Fail(Reason::kNotFound,
-                        fmt::format("the server at {} is not Berth, or is too old", target_.url));
-    }
-    if (answer->code != 200 || !document) {
-      return base::Fail(
-          answer->code == 410   ? Reason::kExpired
-          : answer->code == 403 ? Reason::kForbidden
-                                : Reason::kServiceUnavailable,
-          fmt::format("the server at {} answered {}: {}", target_.url, answer->code,
-                      document ? codec::StringAt(*document, "message") : std::string_view()));
-    }
-    return *std::move(document);
+  kube::Answer<Value> Get(const std::string& path) {
+    auto answer = client_.Get({.path = path});
+    if (!answer) return tl::unexpected(std::move(answer.error()));
+    auto document = codec::ParseJson(answer->body);
+    if (document) return *std::move(document);
+    return tl::unexpected(kube::Failure{
+        .error = {.reason = Reason::kInternalError,
+                  .message = fmt::format("the answer of the server {} to {} is not JSON",
+                                         client_.Where(), path)},
+        .code = answer->code});
   }
 
   /// Reads all objects of a kind.
   Result<void> List(const api::Kind& kind, const std::function<void(const Value&)>& each) {
-    std::string more;
-    do {
-      std::string path = fmt::format("{}?limit={}", kube::TargetOf(kind).path, kItemsPerPage);
-      if (!more.empty()) {
-        path += "&continue=" + kube::QueryEscaped(more);
-      } else if (!revision_.empty()) {
-        path += fmt::format("&resourceVersion={}&resourceVersionMatch=Exact", revision_);
-      }
-      const auto page = Get(path);
-      if (!page) return tl::unexpected(page.error());
-      if (revision_.empty()) revision_ = codec::StringAt(*page, "metadata", "resourceVersion");
-      for (const Value& item : codec::ArrayAt(*page, "items")) {
-        each(item);
-        ++objects_;
-      }
+    const kube::ListReceiver receiver{.object = [&](const Value& item) {
+      each(item);
+      ++objects_;
       if (progress_) progress_("reading", objects_);
-      more = codec::StringAt(*page, "metadata", "continue");
-    } while (!more.empty());
+    }};
+    // What was shown to a pass cannot be taken back, so a list does not start anew by itself.
+    const auto listed = kube::List(client_, kube::TargetOf(kind), receiver,
+                                   {.one_revision = true, .revision = revision_, .restarts = 0});
+    if (!listed) {
+      return base::Fail(
+          listed.error().code == kGoneAnswer ? Reason::kExpired : listed.error().error.reason,
+          listed.error().error.message);
+    }
+    if (revision_.empty()) revision_ = listed->resource_version;
     return {};
   }
 
@@ -103,11 +86,16 @@ class ListReader {
     return revision;
   }
   uint64_t Objects() const { return objects_; }
+  /// Forgets what was read.
+  void StartAnew() {
+    revision_.clear();
+    objects_ = 0;
+  }
 
  private:
-  const ApiTarget& target_;
   const LookProgress& progress_;
-  http::Client client_;
+  base::SeededRandom random_ = base::SeededRandom::FromKernel();
+  kube::ApiClient client_;
   std::string revision_;
   uint64_t objects_ = 0;
 };
@@ -160,29 +148,55 @@ std::vector<std::string> Unseen(std::string_view form, bool records) {
   return unseen;
 }
 
+/// Returns the form in which Berth keeps allocations, or nullopt if the server does not show one.
+Result<std::optional<std::string>> FormOf(ListReader& reader) {
+  const auto version = reader.Get("/version");
+  if (!version) {
+    const int code = version.error().code;
+    if (code == 0 || code == kUnauthorizedAnswer) return tl::unexpected(version.error().error);
+    return std::nullopt;  // A server that refuses its version may still show Services.
+  }
+  if (ServerKindOf(codec::StringAt(*version, "gitVersion")) != inspect::ServerKind::kBerth) {
+    return std::nullopt;
+  }
+  const auto status = reader.Get(kAllocationsPath);
+  if (status) return FromDocument(*status).form;
+  if (status.error().code == kForbiddenAnswer || status.error().code == kNotFoundAnswer) {
+    return std::nullopt;
+  }
+  return tl::unexpected(status.error().error);
+}
+
 }  // namespace
 
-Result<Look> LookAtApi(const ApiTarget& target, const LookProgress& progress) {
-  ListReader reader(target, progress);
-  const auto status = reader.Get(kAllocationsPath);
-  if (!status) return tl::unexpected(status.error());
-  Look look{.form = FromDocument(*status).form};
+Result<std::optional<Look>> LookAtApi(const kube::Access& access, const LookProgress& progress) {
+  ListReader reader(access, progress);
+  auto form = FormOf(reader);
+  if (!form) return tl::unexpected(std::move(form.error()));
+  if (!*form) return std::nullopt;
+  Look look{.form = **std::move(form)};
   const bool records = look.form == allocation::FormText(AllocationForm::kRecords);
   look.not_checked = Unseen(look.form, records);
-  audit::Pass pass({.keeps = records ? audit::Keeps::kRecords : audit::Keeps::kNothing,
-                    .pause = [&reader, &progress] {
-                      if (progress) progress("reading", reader.Objects());
-                    }});
-  if (auto added = AddAll(reader, records, pass); !added) {
-    if (added.error().reason != Reason::kExpired) return tl::unexpected(added.error());
-    return base::Fail(Reason::kExpired,
-                      fmt::format("{}; the server gave up history before everything was read: try "
-                                  "again, or look at a snapshot",
-                                  added.error().message));
+  for (int looks = 1;; ++looks) {
+    audit::Pass pass({.keeps = records ? audit::Keeps::kRecords : audit::Keeps::kNothing,
+                      .pause = [&reader, &progress] {
+                        if (progress) progress("reading", reader.Objects());
+                      }});
+    if (auto added = AddAll(reader, records, pass); !added) {
+      if (added.error().reason != Reason::kExpired) return tl::unexpected(added.error());
+      if (looks < kMostLooks) {
+        reader.StartAnew();
+        continue;
+      }
+      return base::Fail(Reason::kExpired,
+                        fmt::format("{}; the server gave up history before everything was read: "
+                                    "try again, or look at a snapshot",
+                                    added.error().message));
+    }
+    look.report = std::move(pass).Finish();
+    look.report.revision = reader.Revision();
+    return look;
   }
-  look.report = std::move(pass).Finish();
-  look.report.revision = reader.Revision();
-  return look;
 }
 
 }  // namespace berth::cli

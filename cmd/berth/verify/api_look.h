@@ -4,15 +4,18 @@
 // The API does not show bitmaps, nor objects that cannot be decoded. The look says so.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
-#include "berth/client/api_target.h"
 #include "berth/verify/store_look.h"
+#include "kube/access.h"
 
 namespace berth::cli {
 
-/// Fails with kNotFound or kForbidden if the server is not Berth or refuses, with kExpired if it
-/// gave up history before everything was read, and otherwise if it cannot be reached or refuses to
-/// answer.
-base::Result<Look> LookAtApi(const ApiTarget& target, const LookProgress& progress);
+/// Returns nullopt if the server is not Berth, or does not show how it keeps allocations. Fails
+/// with kExpired if it gave up history before everything was read, and otherwise if it cannot be
+/// reached or refuses to answer.
+base::Result<std::optional<Look>> LookAtApi(const kube::Access& access,
+                                            const LookProgress& progress);
 
 }  // namespace berth::cli

@@ -13,9 +13,12 @@ namespace berth::cli {
 
 struct Look {
   audit::Report report = {};
-  std::string form = {};  // "records", "bitmaps", "switching-to-bitmaps".
+  std::string form = {};  // "records", "bitmaps", "switching-to-bitmaps", "Services".
+  /// Where the ranges come from, as a line. Empty if the source shows them as objects.
+  std::string range_sources = {};
   /// What the source does not show, such as "Bitmaps".
   std::vector<std::string> not_checked = {};
+  std::string why_not_checked = "the API does not show it";
   /// What to do to have the rest checked too. May be empty.
   std::string how_to_check = "berth snapshot save, and berth verify --snapshot with that file";
   /// The highest revision of a Service, a record or a bitmap.

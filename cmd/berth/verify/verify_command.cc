@@ -12,8 +12,9 @@
 
 #include "base/clock.h"
 #include "base/go_text.h"
-#include "berth/client/api_target.h"
 #include "berth/inspect/load_cluster.h"
+#include "berth/inspect/range_sources.h"
+#include "berth/inspect/show.h"
 #include "berth/paint.h"
 #include "berth/program_name.h"
 #include "berth/store/address.h"
@@ -25,6 +26,8 @@
 #include "codec/json.h"
 #include "codec/yaml.h"
 #include "inspect/checks.h"
+#include "kube/find_access.h"
+#include "kube/surroundings.h"
 
 namespace berth::cli {
 namespace {
@@ -42,7 +45,8 @@ constexpr std::chrono::seconds kSettleTime{3};
 /// A source that can be looked at, once or again.
 struct Source {
   std::string name = {};
-  bool running = false;  // A server may use it.
+  bool running = false;            // A server may use it.
+  std::string_view unit = "keys";  // What progress counts.
   std::function<Result<Look>(const LookProgress&)> look = {};
 };
 
@@ -66,18 +70,53 @@ Result<Look> LookAtAddress(const Address& address, const EtcdArguments& etcd,
 }
 
 /// Looks at the view of a cluster: Services, and what else the source shows.
-Result<Look> LookAtView(const SourceArguments& source) {
-  const base::SystemClock clock;
-  const auto cluster = LoadCluster(source, clock);
-  if (!cluster) return tl::unexpected(cluster.error());
-  const bool addresses = cluster->keeps != audit::Keeps::kNothing;
-  Look look{.report = inspect::CheckCluster(*cluster),
-            .form = addresses ? "IPAddresses" : "the Services say",
+Look LookAtView(const inspect::Cluster& cluster) {
+  const bool addresses = cluster.keeps != audit::Keeps::kNothing;
+  Look look{.report = inspect::CheckCluster(cluster),
+            .form = addresses ? "IPAddresses" : "Services",
+            .range_sources = RangeSources(cluster),
             .how_to_check = {}};
   if (!addresses) look.not_checked.emplace_back("Records of addresses");
   look.not_checked.emplace_back("The allocator's ports, which Kubernetes does not show");
-  for (const inspect::Gap& gap : cluster->gaps) look.not_checked.push_back(gap.what);
+  for (const inspect::Gap& gap : cluster.gaps) look.not_checked.push_back(gap.what);
   return look;
+}
+
+Result<Look> LookAtFiles(const SourceArguments& source) {
+  const base::SystemClock clock;
+  const auto cluster = LoadCluster(source, clock);
+  if (!cluster) return tl::unexpected(cluster.error());
+  Look look = LookAtView(*cluster);
+  look.why_not_checked = "the files do not show it";
+  return look;
+}
+
+/// Returns the first flag that is given and describes the ranges, or "".
+std::string_view RangeFlag(const SourceArguments& source) {
+  if (!source.node_port_range.empty()) return "--node-port-range";
+  return source.service_cidrs.empty() ? "" : "--service-cidr";
+}
+
+Result<void> RefuseRangeFlag(const SourceArguments& source) {
+  const std::string_view flag = RangeFlag(source);
+  if (flag.empty()) return {};
+  return base::Fail(Reason::kInvalid,
+                    fmt::format("{}: Berth keeps its ranges as objects; leave the flag out", flag));
+}
+
+/// Looks at a running server. Every server but Berth is looked at as Kubernetes shows it.
+Result<Look> LookAtServer(const kube::Access& access, const SourceArguments& source,
+                          const LookProgress& progress) {
+  auto look = LookAtApi(access, progress);
+  if (!look) return tl::unexpected(std::move(look.error()));
+  if (*look) {
+    if (auto refused = RefuseRangeFlag(source); !refused) return tl::unexpected(refused.error());
+    return **std::move(look);
+  }
+  const base::SystemClock clock;
+  const auto cluster = LoadServer(access, source, clock);
+  if (!cluster) return tl::unexpected(cluster.error());
+  return LookAtView(*cluster);
 }
 
 Result<Source> SourceOf(const VerifyArguments& arguments) {
@@ -90,21 +129,17 @@ Result<Source> SourceOf(const VerifyArguments& arguments) {
   }
   if (!given.files.empty()) {
     return Source{.name = fmt::format("{}", fmt::join(given.files, ", ")),
-                  .look = [given](const LookProgress&) { return LookAtView(given); }};
+                  .look = [given](const LookProgress&) { return LookAtFiles(given); }};
   }
   if (given.data_dir.empty() && arguments.etcd_servers.empty()) {
-    auto target = FindTarget(AccessOptionsOf(given));
-    if (!target) return tl::unexpected(target.error());
-    return Source{.name = target->url,
+    // All looks share the access, so a credential plugin runs once.
+    auto access = kube::FindAccess(AccessOptionsOf(given), kube::RealSurroundings());
+    if (!access) return tl::unexpected(access.error());
+    return Source{.name = access->url,
                   .running = true,
-                  .look = [target = *target, given](const LookProgress& progress) {
-                    auto look = LookAtApi(target, progress);
-                    // Every server but Berth is looked at as Kubernetes shows it.
-                    if (look || (look.error().reason != Reason::kNotFound &&
-                                 look.error().reason != Reason::kForbidden)) {
-                      return look;
-                    }
-                    return LookAtView(given);
+                  .unit = "objects",
+                  .look = [access = *access, given](const LookProgress& progress) {
+                    return LookAtServer(access, given, progress);
                   }};
   }
   const Address address{.directory = given.data_dir, .endpoints = arguments.etcd_servers};
@@ -119,7 +154,7 @@ Result<Source> SourceOf(const VerifyArguments& arguments) {
 Result<Look> LookOnce(const Source& source) {
   if (isatty(STDERR_FILENO) != 1) return source.look({});
   const base::SystemClock clock;
-  Progress progress("verify", clock);
+  Progress progress("verify", clock, source.unit);
   return source.look([&progress](const char* doing, uint64_t keys) {
     progress.Show(doing, keys, std::nullopt, 0);
   });
@@ -147,7 +182,9 @@ std::string RenderLook(const std::string& source, const Look& look, const std::s
   if (output == "yaml") {
     return codec::WriteYaml(VerifyDocument(source, look), codec::YamlOrder::kAsGiven);
   }
-  return VerifyText(source, look, Paint(DetectStyle()));
+  const Paint paint(DetectStyle(kInspectWidths));
+  // Lines of a pipe are left whole, for grep.
+  return VerifyText(source, look, paint, isatty(STDOUT_FILENO) == 1 ? paint.prose_width() : 0);
 }
 
 }  // namespace
@@ -168,6 +205,12 @@ int RunVerify(const VerifyArguments& arguments) {
         "give only one of --kubeconfig (a running server), -f (files), --data-dir (a data "
         "directory), --snapshot (a file) and --etcd-servers (an etcd cluster); see berth verify "
         "--help");
+  }
+  if (auto checked = CheckSource(given); !checked) return CouldNotLook(checked.error().message);
+  if (!given.snapshot.empty() || !given.data_dir.empty() || !arguments.etcd_servers.empty()) {
+    if (auto refused = RefuseRangeFlag(given); !refused) {
+      return CouldNotLook(refused.error().message);
+    }
   }
   const auto source = SourceOf(arguments);
   if (!source) return CouldNotLook(source.error().message);

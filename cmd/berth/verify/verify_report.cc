@@ -56,14 +56,29 @@ std::string CheckedTable(const Checked& checked) {
   return FactsText(facts);
 }
 
-std::string FindingText(const Finding& finding, const Paint& paint) {
-  return fmt::format("  {}\n    {} {}\n", base::ToVisible(finding.message), paint.Char("→", "->"),
-                     base::ToVisible(finding.advice));
+/// Returns a paragraph, wrapped if `wrap` is not 0.
+std::string Paragraph(std::string_view text, size_t indent, size_t wrap) {
+  if (wrap == 0) return fmt::format("{:{}}{}\n", "", indent, text);
+  return Wrapped(text, indent, wrap);
+}
+
+/// The same with an arrow before it, and further lines beside the arrow.
+std::string AdviceParagraph(std::string_view text, const Paint& paint, size_t wrap) {
+  const std::string_view arrow = paint.Char("→", "->");
+  const size_t column = 2 * kIndent + DisplayWidth(arrow) + 1;
+  std::string lines = Paragraph(text, column, wrap);
+  return lines.replace(2 * kIndent, DisplayWidth(arrow), arrow);
+}
+
+std::string FindingText(const Finding& finding, const Paint& paint, size_t wrap) {
+  return Paragraph(base::ToVisible(finding.message), kIndent, wrap) +
+         AdviceParagraph(base::ToVisible(finding.advice), paint, wrap);
 }
 
 /// Returns all findings of a kind with a heading, or an empty text if the report has no such
 /// finding.
-std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& paint) {
+std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& paint,
+                           size_t wrap) {
   const uint64_t count = report.counts[static_cast<size_t>(kind)];
   if (count == 0) return {};
   std::string out = fmt::format("\n{} ({}): {}\n", paint.In(Color::kBold, audit::NameOf(kind)),
@@ -72,22 +87,39 @@ std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& 
   for (const Finding& finding : report.findings) {
     if (finding.kind != kind || shown == kFindingsInText) continue;
     ++shown;
-    out += FindingText(finding, paint);
+    out += FindingText(finding, paint, wrap);
   }
   if (shown < count) {
-    out += fmt::format("  {} and {} more; -o json lists up to {} of each kind\n", paint.Ellipsis(),
-                       ShownNumber(count - shown), ShownNumber(audit::kMaxFindings));
+    out += Paragraph(
+        fmt::format("{} and {} more; -o json lists up to {} of each kind", paint.Ellipsis(),
+                    ShownNumber(count - shown), ShownNumber(audit::kMaxFindings)),
+        kIndent, wrap);
   }
   return out;
 }
 
-std::string SettlingText(const Look& look) {
+std::string SettlingText(const Look& look, size_t wrap) {
   if (look.settling.empty()) return {};
   std::string out = "\nNot counted, because a server writes these by itself:\n";
   for (size_t i = 0; i < look.settling.size() && i < kFindingsInText; ++i) {
-    out += fmt::format("  {}\n", base::ToVisible(look.settling[i].message));
+    out += Paragraph(base::ToVisible(look.settling[i].message), kIndent, wrap);
   }
   return out;
+}
+
+std::string NotCheckedText(const Look& look, const Paint& paint, size_t wrap) {
+  if (look.not_checked.empty()) return {};
+  std::string out = fmt::format("\nNot checked, because {}:\n", look.why_not_checked);
+  for (const std::string& what : look.not_checked) {
+    out += Paragraph(base::ToVisible(what), kIndent, wrap);
+  }
+  return look.how_to_check.empty() ? out : out + AdviceParagraph(look.how_to_check, paint, wrap);
+}
+
+/// Returns how the source keeps allocations: "allocations as records".
+std::string FormClause(const Look& look) {
+  return look.form == "Services" ? "allocations as the Services show them"
+                                 : "allocations as " + look.form;
 }
 
 codec::Value TextOrNull(std::string_view text) {
@@ -121,24 +153,19 @@ codec::Value FindingsDocument(const std::vector<Finding>& findings) {
 
 }  // namespace
 
-std::string VerifyText(const std::string& source, const Look& look, const Paint& paint) {
+std::string VerifyText(const std::string& source, const Look& look, const Paint& paint,
+                       size_t wrap) {
   const Report& report = look.report;
   const std::string revision =
       report.revision == 0 ? "" : fmt::format("revision {}, ", report.revision);
-  std::string out =
-      fmt::format("{}   {}allocations as {}\n\n{}", paint.In(Color::kBold, base::ToVisible(source)),
-                  revision, look.form, CheckedTable(report.checked));
+  std::string out = fmt::format("{}   {}{}\n\n{}", paint.In(Color::kBold, base::ToVisible(source)),
+                                revision, FormClause(look), CheckedTable(report.checked));
+  if (!look.range_sources.empty()) out += "\n" + Paragraph(look.range_sources, 0, wrap);
   for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
-    out += FindingsOfKind(static_cast<FindingKind>(kind), report, paint);
+    out += FindingsOfKind(static_cast<FindingKind>(kind), report, paint, wrap);
   }
-  out += SettlingText(look);
-  if (!look.not_checked.empty()) {
-    out += "\nNot checked, because the API does not show it:\n";
-    for (const std::string& what : look.not_checked) out += fmt::format("  {}\n", what);
-    if (!look.how_to_check.empty()) {
-      out += fmt::format("    {} {}\n", paint.Char("→", "->"), look.how_to_check);
-    }
-  }
+  out += SettlingText(look, wrap);
+  out += NotCheckedText(look, paint, wrap);
   const uint64_t total = FindingCount(report);
   out += total == 0 ? "\n" + paint.In(Color::kGreen, "Nothing is wrong") + "\n"
                     : "\n" + paint.In(Color::kRed, Plural(total, "finding", "findings")) + "\n";
@@ -157,6 +184,7 @@ codec::Value VerifyDocument(const std::string& source, const Look& look) {
                        {"source", source},
                        {"revision", report.revision},
                        {"allocations", look.form},
+                       {"rangeSources", TextOrNull(look.range_sources)},
                        {"clean", report.IsClean()},
                        {"checked", codec::Object{{"services", report.checked.services},
                                                  {"values", report.checked.values},

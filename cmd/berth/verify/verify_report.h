@@ -14,7 +14,9 @@ namespace berth::cli {
 inline constexpr size_t kFindingsInText = 20;
 
 /// `source` names what was looked at: "embedded:/var/lib/berth", "https://127.0.0.1:6443".
-std::string VerifyText(const std::string& source, const Look& look, const Paint& paint);
+/// Long lines are wrapped at `wrap` columns, or left whole if it is 0.
+std::string VerifyText(const std::string& source, const Look& look, const Paint& paint,
+                       size_t wrap = 0);
 
 /// Returns a document with all keys. A value that does not exist is null.
 codec::Value VerifyDocument(const std::string& source, const Look& look);

@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
 #include "audit/testing/audit_world.h"
+#include "berth/text.h"
 #include "codec/read.h"
 
 namespace berth::cli {
@@ -50,6 +52,32 @@ TEST(VerifyTextTest, SaysWhatWasChecked) {
             "  Ranges                    3\n"
             "\n"
             "Nothing is wrong\n");
+}
+
+TEST(VerifyTextTest, FitsATerminal) {
+  Look look = CleanLook();
+  look.form = "Services";
+  look.why_not_checked = "the files do not show it";
+  look.range_sources = "Ranges: addresses from ServiceCIDR kubernetes (exact), node ports assumed";
+  look.not_checked = {"Records of addresses, and another text that is too long for a line"};
+  AddFinding(look, {.kind = FindingKind::kTwoOwners,
+                    .message = "The address 10.96.0.10 belongs to shop/a and shop/b and shop/c",
+                    .advice = "Delete one of them and create it again without an address"});
+  const std::string text = VerifyText("services.json", look, Paint({.utf8 = true}), 46);
+  std::istringstream lines(text);
+  bool begun = false;  // The heading and the table are narrow, or as long as their source.
+  for (std::string line; std::getline(lines, line);) {
+    begun = begun || line.starts_with("Ranges:");
+    if (begun && line.find("TwoOwners") == std::string::npos) {
+      EXPECT_LE(DisplayWidth(line), 46U) << line;
+    }
+  }
+  EXPECT_TRUE(begun);
+  EXPECT_THAT(text,
+              HasSubstr("services.json   revision 42, allocations as the Services show them"));
+  EXPECT_THAT(text, HasSubstr("Not checked, because the files do not show it:\n"));
+  EXPECT_THAT(text, HasSubstr("    → Delete one of them and create it again\n"
+                              "      without an address\n"));
 }
 
 TEST(VerifyTextTest, GroupsFindingsByKind) {
