@@ -66,6 +66,7 @@ Result<void> ReadRunning(const SourceArguments& source, const base::Clock& clock
                          inspect::ClusterReader& reader) {
   const auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
   if (!access) return tl::unexpected(access.error());
+  reader.view().name_space = access->name_space;
   return ReadServer(*access, {.find_port_range = source.node_port_range.empty()}, clock, reader);
 }
 
