@@ -156,10 +156,12 @@ class ObserveTest(ObserveBase):
             name, value = line.rsplit(" ", 1)
             self.assertIn(name.split("{")[0], described)
             samples[name] = float(value)
-        taken = 'berth_observer_range_values{range="%s",kind="%s",band="%s",state="taken"}'
-        self.assertEqual(samples[taken % ("10.96.0.0/24", "ServiceCIDR", "static")], 7)
-        self.assertEqual(samples[taken % ("10.96.0.0/24", "ServiceCIDR", "dynamic")], 13)
-        self.assertEqual(samples[taken % ("30000-32767", "NodePortRange", "static")], 20)
+        # A range that a flag gives has no other name.
+        taken = 'berth_observer_range_values{range="%s",name="%s",kind="%s",band="%s",state="taken"}'
+        for text, kind, band, count in (("10.96.0.0/24", "ServiceCIDR", "static", 7),
+                                        ("10.96.0.0/24", "ServiceCIDR", "dynamic", 13),
+                                        ("30000-32767", "NodePortRange", "static", 20)):
+            self.assertEqual(samples[taken % (text, text, kind, band)], count)
         self.assertEqual(samples["berth_observer_services"], 21)
         self.assertEqual(samples["berth_observer_history_writable"], 1)
         self.assertGreater(samples["berth_observer_history_bytes"], 500)
@@ -309,9 +311,10 @@ class FollowTest(ObserveBase):
         wait_for(lambda: self.whois(web) == [("web", "certain")])
         self.delete(server, "web")
         wait_for(lambda: self.whois(web) == [])
-        taken = 'berth_observer_range_values{range="%s",kind="%s",band="static",state="taken"}'
-        wait_for(lambda: self.metric(taken % ("10.96.0.0/16", "IPRange")) == 1)
-        self.assertEqual(self.metric(taken % ("30000-32767", "NodePortRange")), 0)
+        taken = ('berth_observer_range_values{range="%s",name="allocator.%s.k8s.io",kind="%s",'
+                 'band="static",state="taken"}')
+        wait_for(lambda: self.metric(taken % ("10.96.0.0/16", "ipv4", "IPRange")) == 1)
+        self.assertEqual(self.metric(taken % ("30000-32767", "nodeport", "NodePortRange")), 0)
 
         # A watch resumes if the server is back soon. Otherwise there is a list, and a gap.
         for name in map("restart-{}".format, range(4)):
