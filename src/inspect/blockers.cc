@@ -257,8 +257,9 @@ Result<std::vector<Blockers>> FindBlockers(const Census& census, const BlockersQ
       return bad(
           fmt::format("must have values of the same kind as {}", base::GoQuoted(question.range)));
     }
-    if (replaced[to->pool]) return bad("give at most one range of each family");
-    replaced[to->pool] = *std::move(to);
+    std::optional<WrittenRange>& of_family = replaced[to->pool];
+    if (of_family) return bad("give at most one range of each family");
+    of_family = *std::move(to);
   }
   std::vector<Blockers> answers;
   for (Target& target : *targets) {

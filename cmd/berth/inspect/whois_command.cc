@@ -103,8 +103,11 @@ int RunWhoisAt(const WhoisArguments& arguments, const std::vector<inspect::Quest
     documents.push_back(std::move(answer->document));
   }
   const std::string& format = arguments.output.format;
-  if (format == "json") text = codec::WriteJson(std::move(documents), {.indent = 2}) + "\n";
-  if (format == "yaml") text = codec::WriteYaml(std::move(documents), codec::YamlOrder::kAsGiven);
+  if (format == "json") {
+    text = codec::WriteJson(std::move(documents), {.indent = 2}) + "\n";
+  } else if (format == "yaml") {
+    text = codec::WriteYaml(std::move(documents), codec::YamlOrder::kAsGiven);
+  }
   return PrintOut(text) ? kFine : kFailed;
 }
 
