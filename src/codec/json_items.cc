@@ -27,6 +27,9 @@ Result<void> JsonItemScanner::StartDocument(std::string_view text) {
   item_depth_ = text[at_] == '[' ? 1 : 0;
   item_ = text[at_] == '[' ? kNone : at_;
   items_key_ = false;
+  wanted_ = nullptr;
+  list_version_.clear();
+  list_kind_.clear();
   depth_ = 1;
   ++at_;
   return {};
@@ -37,9 +40,23 @@ bool JsonItemScanner::SkipString(std::string_view text) {
   const size_t end = EndOfString(text, string_, at_);
   at_ = std::min(end, text.size());
   if (end == std::string_view::npos) return false;
-  if (depth_ == 1) items_key_ = text.substr(string_, end - string_) == R"("items")";
+  if (depth_ == 1) NoteString(text.substr(string_, end - string_));
   string_ = kNone;
   return true;
+}
+
+/// Looks at a string of the outermost object or array, with its quotes.
+void JsonItemScanner::NoteString(std::string_view text) {
+  items_key_ = text == R"("items")";
+  if (wanted_ != nullptr) {
+    // The names of kinds have no escapes.
+    this->*wanted_ = text.substr(1, text.size() - 2);
+    wanted_ = nullptr;
+  } else if (text == R"("kind")") {
+    wanted_ = &JsonItemScanner::list_kind_;
+  } else if (text == R"("apiVersion")") {
+    wanted_ = &JsonItemScanner::list_version_;
+  }
 }
 
 void JsonItemScanner::Open(char bracket) {
@@ -49,7 +66,10 @@ void JsonItemScanner::Open(char bracket) {
   } else if (depth_ == item_depth_ && item_ == kNone) {
     item_ = at_;
   }
-  if (depth_ == 1) items_key_ = false;
+  if (depth_ == 1) {
+    items_key_ = false;
+    wanted_ = nullptr;
+  }
   ++depth_;
   ++at_;
 }

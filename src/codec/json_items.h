@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -37,6 +38,11 @@ class JsonItemScanner {
   /// Fails with kBadRequest if the text has ended in the middle of a document.
   base::Result<void> Finish() const;
 
+  /// Return `apiVersion` and `kind` of the object that has the items, as far as they were seen. So
+  /// they are certain only after the document. Empty if the document is an array.
+  const std::string& list_version() const { return list_version_; }
+  const std::string& list_kind() const { return list_kind_; }
+
   /// Returns whether `each` wants no further item.
   bool Stopped() const { return stopped_; }
 
@@ -45,6 +51,7 @@ class JsonItemScanner {
 
   base::Result<void> StartDocument(std::string_view text);
   bool SkipString(std::string_view text);
+  void NoteString(std::string_view text);
   void Open(char bracket);
   void Close(std::string_view text);
   tl::unexpected<base::Error> Broken(size_t at) const;
@@ -60,6 +67,10 @@ class JsonItemScanner {
   size_t item_ = kNone;     // Where the item begins that is open.
   size_t string_ = kNone;   // Where the string begins that is open.
   bool items_key_ = false;  // The last string of the outermost object was "items".
+  std::string JsonItemScanner::* wanted_ =
+      nullptr;  // Where the next string of the outermost object goes.
+  std::string list_version_;
+  std::string list_kind_;
 };
 
 /// Calls `each` with the text of every item of a whole text, until it returns false. Fails with

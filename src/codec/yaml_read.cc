@@ -29,8 +29,11 @@ constexpr size_t kNodeWeight = 2;
 // Recurses once per level, within the limit on depth.
 class YamlReader {
  public:
-  YamlReader(std::string_view text, const JsonLimits& limits)
-      : events_(text), limits_(limits), levels_left_(EffectiveDepth(limits)) {}
+  YamlReader(std::string_view text, const JsonLimits& limits, MergeKeys merge_keys)
+      : events_(text),
+        limits_(limits),
+        merge_keys_(merge_keys),
+        levels_left_(EffectiveDepth(limits)) {}
 
   base::Result<YamlDocument> Read() {
     Step();  // The start of the stream,
@@ -159,8 +162,16 @@ class YamlReader {
 
   Node ReadMapping() {
     Object object;
+    std::vector<Value> merged;
     size_t weight = kNodeWeight;
     for (Step(); !fault_ && events_.Get().type != YAML_MAPPING_END_EVENT; Step()) {
+      if (merge_keys_ == MergeKeys::kFollow && IsMergeKey()) {
+        Step();
+        Node item = ReadNode();
+        weight += item.weight;
+        merged.push_back(std::move(item.value));
+        continue;
+      }
       std::string key = ReadKey();
       Step();
       if (fault_) break;
@@ -171,14 +182,37 @@ class YamlReader {
       weight += key.size() + item.weight;
       object.Set(std::move(key), std::move(item.value));
     }
+    for (Value& value : merged) Merge(std::move(value), object);
     return {.value = std::move(object), .weight = weight};
+  }
+
+  bool IsMergeKey() const {
+    const yaml_event_t& event = events_.Get();
+    return event.type == YAML_SCALAR_EVENT && event.data.scalar.plain_implicit != 0 &&
+           YamlText(event.data.scalar.value) == "<<";
+  }
+
+  // Adds the keys of a mapping, or of a sequence of mappings, that the object does not have.
+  void Merge(Value value, Object& object) {
+    if (Array* several = value.AsArray()) {
+      for (Value& one : *several) {
+        if (one.AsArray() == nullptr) Merge(std::move(one), object);
+      }
+      return;
+    }
+    Object* from = value.AsObject();
+    if (from == nullptr) {
+      Fail("yaml: map merge requires map or sequence of maps as the value");
+      return;
+    }
+    for (const Member& member : *from) {
+      if (object.Find(member.key) == nullptr) object.Set(member.key, member.value);
+    }
   }
 
   // Returns the key as in JSON, where keys are strings.
   std::string ReadKey() {
-    const yaml_event_t& event = events_.Get();
-    if (event.type == YAML_SCALAR_EVENT && event.data.scalar.plain_implicit != 0 &&
-        YamlText(event.data.scalar.value) == "<<") {
+    if (IsMergeKey()) {
       Fail("yaml: merge keys (<<) are not supported");
       return {};
     }
@@ -232,6 +266,7 @@ class YamlReader {
 
   YamlEvents events_;
   const JsonLimits limits_;
+  const MergeKeys merge_keys_;
   size_t levels_left_;
   size_t spent_ = 0;
   std::vector<Segment> path_;
@@ -242,13 +277,14 @@ class YamlReader {
 
 }  // namespace
 
-base::Result<YamlDocument> ParseYaml(std::string_view text, const JsonLimits& limits) {
+base::Result<YamlDocument> ParseYaml(std::string_view text, const JsonLimits& limits,
+                                     MergeKeys merge_keys) {
   if (text.size() > limits.bytes) {
     return base::Fail(base::Reason::kBadRequest,
                       fmt::format("yaml: {} bytes, which is more than the limit of {} bytes",
                                   text.size(), limits.bytes));
   }
-  return YamlReader(text, limits).Read();
+  return YamlReader(text, limits, merge_keys).Read();
 }
 
 }  // namespace berth::codec

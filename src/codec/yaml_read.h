@@ -7,10 +7,12 @@
 // duplicate keys the last one counts.
 //
 // Limits: size and depth are bounded as for JSON, and so is the size of the document with all
-// aliases expanded. Merge keys (<<), unusual tags and a second document are refused. A pure
-// function, safe from any thread. An Error is always kBadRequest.
+// aliases expanded. Unusual tags and a second document are refused, and so are merge keys (<<)
+// unless the caller wants them. A pure function, safe from any thread. An Error is always
+// kBadRequest.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,11 @@ struct YamlDocument {
   std::vector<DuplicateKey> duplicates;  // In the order of the text; at most 100.
 };
 
-base::Result<YamlDocument> ParseYaml(std::string_view text, const JsonLimits& limits = {});
+/// What to do with merge keys. Where they are followed, a mapping has the keys of the mappings that
+/// `<<` names too, unless it has them itself; of several mappings the first one counts.
+enum class MergeKeys : uint8_t { kRefuse, kFollow };
+
+base::Result<YamlDocument> ParseYaml(std::string_view text, const JsonLimits& limits = {},
+                                     MergeKeys merge_keys = MergeKeys::kRefuse);
 
 }  // namespace berth::codec

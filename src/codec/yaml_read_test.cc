@@ -114,6 +114,19 @@ TEST(ParseYaml, DuplicateKeysWithTheirLines) {
   EXPECT_EQ(document->duplicates[2], (DuplicateKey{.path = "a", .key = "a", .line = 7}));
 }
 
+TEST(ParseYaml, MergeKeysAreFollowedOnDemand) {
+  const auto followed = [](std::string_view text) {
+    const auto parsed = ParseYaml(text, {}, MergeKeys::kFollow);
+    return parsed ? WriteJson(parsed->value) : parsed.error().message;
+  };
+  EXPECT_EQ(followed("a: &x {b: 1, d: 2}\nc:\n  <<: *x\n  d: 3\n"),
+            R"({"a":{"b":1,"d":2},"c":{"d":3,"b":1}})");
+  EXPECT_EQ(followed("a: {<<: [{b: 1}, {b: 2, c: 3}]}\n"), R"({"a":{"b":1,"c":3}})");
+  EXPECT_EQ(followed("a: {\"<<\": 1}\n"), R"({"a":{"<<":1}})");
+  EXPECT_THAT(followed("a: {<<: 1}\n"), HasSubstr("map merge requires map"));
+  EXPECT_THAT(followed("a: {<<: [1]}\n"), HasSubstr("map merge requires map"));
+}
+
 TEST(ParseYaml, WhatIsRefused) {
   EXPECT_EQ(AsJson("a: ["), "yaml: line 1: did not find expected node content");
   EXPECT_EQ(AsJson("a: b: c"), "yaml: mapping values are not allowed in this context");

@@ -133,6 +133,13 @@ SpanVisitor::Matches OfValue(const alloc::PoolValue& value) {
   return [value](const Entry& entry, const SegmentReader&) { return entry.held.value == value; };
 }
 
+SpanVisitor::Matches OfService(std::string_view name_space, std::string_view name) {
+  return [name_space, name](const Entry& entry, const SegmentReader& segment) {
+    const Owner owner = segment.OwnerOf(entry.owner);
+    return owner.name == name && owner.name_space == name_space;
+  };
+}
+
 /// Returns the gap that a time lies in, or null.
 const Gap* GapAt(const std::vector<Gap>& gaps, WallTime time) {
   const auto gap = std::ranges::find_if(
@@ -168,29 +175,54 @@ std::string WhyIncomplete(const Gap* gap, const Past& past, WallTime time) {
   return {};
 }
 
+Result<HeldAt> AskAt(const std::string& directory, SpanVisitor::Matches matches, WallTime time) {
+  SpanVisitor visitor(std::move(matches), HistoryReader::kMaxSpans);
+  visitor.StopAfter(MillisOf(time));
+  const auto seen = WalkHistory(directory, MillisOf(time), visitor);
+  if (!seen) return tl::unexpected(seen.error());
+  const Past past = std::move(visitor).Finish(*seen);
+  const Gap* gap = GapAt(past.gaps, time);
+  HeldAt held;
+  for (const Span& span : past.spans) {
+    if (const auto certainty = CertaintyOf(span, gap, past, time)) {
+      held.holdings.push_back({.span = span, .certainty = *certainty});
+    }
+  }
+  held.note = WhyIncomplete(gap, past, time);
+  held.complete = held.note.empty();
+  return held;
+}
+
+/// What to count for a time that was not seen.
+enum class Unseen : uint8_t { kUnknown, kLastLook };
+
 /// Counts the values of an interval at regular times.
 class UseVisitor final : public WalkVisitor {
  public:
-  UseVisitor(alloc::PoolId pool, const alloc::Interval& values, Millis from, Millis to, Millis step)
-      : pool_(pool), values_(values), next_(from), to_(to), step_(step) {}
+  UseVisitor(alloc::PoolId pool, const alloc::Interval& values, Unseen unseen, Millis from,
+             Millis to, Millis step)
+      : pool_(pool), values_(values), unseen_(unseen), next_(from), to_(to), step_(step) {}
 
   void OnCheckpoint() override {
-    AddPoints(seen_ + 1, known_);
+    LeaveSeen();
     held_.clear();
   }
   void OnChecked(const SegmentHeader& header, std::optional<Millis> /*before*/) override {
     if (!header.seen) return;
     known_ = true;
+    before_gap_.reset();
     seen_ = std::max(seen_, *header.seen);
   }
   void OnEntry(const Entry& entry, const SegmentReader& /*segment*/) override {
     if (ProvesSeen(entry)) {
       AddPoints(entry.time, known_);
+      if (unseen_ == Unseen::kLastLook && entry.time > to_) AddLastLook();
       seen_ = std::max(seen_, entry.time);
       known_ = true;
+      before_gap_.reset();
     } else if (entry.kind == EntryKind::kTaken || entry.kind == EntryKind::kReleased) {
       // It happened in a gap, whose end is not known yet.
-      AddPoints(seen_ + 1, known_);
+      LeaveSeen();
     }
     if (entry.kind == EntryKind::kSeen || entry.kind == EntryKind::kListed ||
         entry.kind == EntryKind::kCounts) {
@@ -209,36 +241,66 @@ class UseVisitor final : public WalkVisitor {
     AddPoints(from + 1, known_);
     AddPoints(to, false);
   }
-  bool IsDone(std::optional<Millis> /*seen*/) const override { return next_ > to_ || Full(); }
+  bool IsDone(std::optional<Millis> /*seen*/) const override {
+    return Full() || (next_ > to_ && (unseen_ == Unseen::kUnknown || seen_ > to_));
+  }
 
   std::vector<UsePoint> Finish(std::optional<Millis> seen) && {
     if (seen) AddPoints(*seen + 1, known_);
     AddPoints(to_ + 1, false);
+    if (unseen_ == Unseen::kLastLook) AddLastLook();
     return std::move(points_);
   }
 
  private:
+  /// Keeps what was held at the last look, before the changes of a gap are counted.
+  void LeaveSeen() {
+    AddPoints(seen_ + 1, known_);
+    if (!before_gap_) before_gap_ = held_.size();
+  }
+
   bool Full() const { return points_.size() >= HistoryReader::kMaxPoints; }
 
   /// Adds the points before a time, at which nothing has changed since the last one.
   void AddPoints(Millis time, bool known) {
     for (; next_ < time && next_ <= to_ && !Full(); next_ += step_) {
+      if (!known && unseen_ == Unseen::kLastLook) {
+        AddLastLook();
+        continue;
+      }
       UsePoint point{.time = TimeOf(next_)};
       if (known) point.held = held_.size();
       points_.push_back(point);
     }
   }
 
+  /// Adds the point of the last look, unless the last point is as new.
+  void AddLastLook() {
+    const WallTime time = TimeOf(seen_);
+    if (!known_ || seen_ > to_ || Full()) return;
+    if (!points_.empty() && points_.back().time >= time) return;
+    points_.push_back({.time = time, .held = before_gap_.value_or(held_.size())});
+  }
+
   const alloc::PoolId pool_;
   const alloc::Interval values_;
+  const Unseen unseen_;
   Millis next_;
   const Millis to_;
   const Millis step_;
   Millis seen_ = 0;
   bool known_ = false;
   absl::btree_map<base::U128, uint32_t> held_;
+  std::optional<uint64_t> before_gap_;  // Held at `seen_`, if changes of a gap came since.
   std::vector<UsePoint> points_;
 };
+
+Result<std::vector<UsePoint>> WalkUse(const std::string& directory, UseVisitor visitor,
+                                      WallTime from) {
+  const auto seen = WalkHistory(directory, MillisOf(from), visitor);
+  if (!seen) return tl::unexpected(seen.error());
+  return std::move(visitor).Finish(*seen);
+}
 
 class CountVisitor final : public WalkVisitor {
  public:
@@ -280,23 +342,13 @@ Result<HistoryReader> HistoryReader::Open(const std::string& directory) {
 }
 
 Result<HeldAt> HistoryReader::WhoHeld(const alloc::PoolValue& value, WallTime time) const {
-  SpanVisitor visitor(OfValue(value), kMaxSpans);
-  visitor.StopAfter(MillisOf(time));
-  const auto seen = WalkHistory(directory_, MillisOf(time), visitor);
-  if (!seen) return tl::unexpected(seen.error());
-  const Past past = std::move(visitor).Finish(*seen);
-  const Gap* gap = GapAt(past.gaps, time);
-  HeldAt held;
-  for (const Span& span : past.spans) {
-    if (const auto certainty = CertaintyOf(span, gap, past, time)) {
-      held.holdings.push_back({.span = span, .certainty = *certainty});
-    }
-  }
-  held.note = WhyIncomplete(gap, past, time);
-  held.complete = held.note.empty();
-  return held;
+  return AskAt(directory_, OfValue(value), time);
 }
 
+Result<HeldAt> HistoryReader::WhatHeld(std::string_view name_space, std::string_view name,
+                                       WallTime time) const {
+  return AskAt(directory_, OfService(name_space, name), time);
+}
 Result<Past> HistoryReader::HistoryOf(const alloc::PoolValue& value, size_t max) const {
   SpanVisitor visitor(OfValue(value), max);
   const auto seen = WalkHistory(directory_, std::nullopt, visitor);
@@ -306,11 +358,7 @@ Result<Past> HistoryReader::HistoryOf(const alloc::PoolValue& value, size_t max)
 
 Result<Past> HistoryReader::HistoryOfService(std::string_view name_space, std::string_view name,
                                              size_t max) const {
-  const auto matches = [name_space, name](const Entry& entry, const SegmentReader& segment) {
-    const Owner owner = segment.OwnerOf(entry.owner);
-    return owner.name == name && owner.name_space == name_space;
-  };
-  SpanVisitor visitor(matches, max);
+  SpanVisitor visitor(OfService(name_space, name), max);
   const auto seen = WalkHistory(directory_, std::nullopt, visitor);
   if (!seen) return tl::unexpected(seen.error());
   return std::move(visitor).Finish(*seen);
@@ -321,11 +369,21 @@ Result<std::vector<UsePoint>> HistoryReader::UsePoints(alloc::PoolId pool,
                                                        WallTime to,
                                                        std::chrono::seconds step) const {
   if (step.count() <= 0) return base::Fail(Reason::kInvalid, "the step must be positive");
-  UseVisitor visitor(pool, values, MillisOf(from), MillisOf(to),
-                     std::chrono::milliseconds(step).count());
-  const auto seen = WalkHistory(directory_, MillisOf(from), visitor);
-  if (!seen) return tl::unexpected(seen.error());
-  return std::move(visitor).Finish(*seen);
+  return WalkUse(directory_,
+                 UseVisitor(pool, values, Unseen::kUnknown, MillisOf(from), MillisOf(to),
+                            std::chrono::milliseconds(step).count()),
+                 from);
+}
+
+Result<std::vector<UsePoint>> HistoryReader::UseAtLooks(alloc::PoolId pool,
+                                                        const alloc::Interval& values,
+                                                        WallTime from, WallTime to,
+                                                        std::chrono::seconds step) const {
+  if (step.count() <= 0) return base::Fail(Reason::kInvalid, "the step must be positive");
+  return WalkUse(directory_,
+                 UseVisitor(pool, values, Unseen::kLastLook, MillisOf(from), MillisOf(to),
+                            std::chrono::milliseconds(step).count()),
+                 from);
 }
 
 Result<std::vector<CountPoint>> HistoryReader::CountsOf(std::string_view range, WallTime from,

@@ -76,6 +76,10 @@ class HistoryReader {
   /// Returns who held the value at that time. Reads one segment, or a few if some are damaged.
   base::Result<HeldAt> WhoHeld(const alloc::PoolValue& value, base::WallTime time) const;
 
+  /// Returns what a Service held at that time, in the same way.
+  base::Result<HeldAt> WhatHeld(std::string_view name_space, std::string_view name,
+                                base::WallTime time) const;
+
   /// Return the newest spans, at most `max`. They read all segments.
   base::Result<Past> HistoryOf(const alloc::PoolValue& value, size_t max = kMaxSpans) const;
   base::Result<Past> HistoryOfService(std::string_view name_space, std::string_view name,
@@ -86,6 +90,12 @@ class HistoryReader {
   base::Result<std::vector<UsePoint>> UsePoints(alloc::PoolId pool, const alloc::Interval& values,
                                                 base::WallTime from, base::WallTime to,
                                                 std::chrono::seconds step) const;
+
+  /// Returns the same at times that were seen, so every point has a count. For a time in a gap it
+  /// has the last look before it, once, and the last point is that of the last look up to `to`.
+  base::Result<std::vector<UsePoint>> UseAtLooks(alloc::PoolId pool, const alloc::Interval& values,
+                                                 base::WallTime from, base::WallTime to,
+                                                 std::chrono::seconds step) const;
 
   /// Returns the recorded counts of a range, the newest kMaxPoints of them.
   base::Result<std::vector<CountPoint>> CountsOf(std::string_view range, base::WallTime from,

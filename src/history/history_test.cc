@@ -344,6 +344,40 @@ TEST_F(HistoryTest, UsePointsCountValues) {
   EXPECT_THAT(texts, ElementsAre("?", "0", "1", "2", "3", "4", "5", "5", "?", "0"));
 }
 
+// What `berth observe --once` records from cron: every moment but those of the looks is in a gap.
+TEST_F(HistoryTest, UseAtLooksHasALookForEveryStep) {
+  const base::WallTime start = clock_.Now();
+  std::vector<ServiceState> all;
+  for (unsigned i = 0; i < 8; ++i) {
+    ServiceState state = Web({{.pool = PoolId::kIpv4, .value = 100 + i}});
+    state.owner.name = fmt::format("s{}", i);
+    all.push_back(state);
+    List(all);
+    history_->Lost();
+    clock_.Advance(hours(6));
+  }
+  const auto texts = [&](const base::Result<std::vector<UsePoint>>& points) {
+    std::vector<std::string> out;
+    for (const UsePoint& point : points.value()) {
+      out.push_back(fmt::format("{}h {}",
+                                std::chrono::duration_cast<hours>(point.time - start).count(),
+                                point.held ? std::to_string(*point.held) : "?"));
+    }
+    return out;
+  };
+  const alloc::Interval values{.first = 100, .last = 200};
+  const base::WallTime from = start - hours(23);
+  EXPECT_THAT(texts(Reader().UsePoints(PoolId::kIpv4, values, from, clock_.Now(), hours(24))),
+              ElementsAre("-23h ?", "1h ?", "25h ?"));
+  EXPECT_THAT(texts(Reader().UseAtLooks(PoolId::kIpv4, values, from, clock_.Now(), hours(24))),
+              ElementsAre("0h 1", "24h 5", "42h 8"));
+  // A later segment begins with what is held, which is no change.
+  Reopen();
+  List(all);
+  EXPECT_THAT(texts(Reader().UseAtLooks(PoolId::kIpv4, values, from, clock_.Now(), hours(24))),
+              ElementsAre("0h 1", "24h 5", "48h 8"));
+}
+
 TEST_F(HistoryTest, CountsAreKept) {
   List({});
   history_->Count({{.range = "10.96.0.0/24", .taken = 5, .withheld = 1, .usable = 254}});

@@ -44,7 +44,7 @@ std::string NameOfService(const Service& service) {
 class RangeAttention {
  public:
   RangeAttention(const std::vector<TopRange>& all, const TopRange& range)
-      : range_(range), text_(range.text()), counts_(range.figures.Counts()) {
+      : range_(range), text_(range.label), counts_(range.figures.Counts()) {
     for (const TopRange& other : all) {
       // Another range of the pool can give out what this one cannot.
       if (&other == &range || other.ref.pool != range.ref.pool) continue;
@@ -71,7 +71,7 @@ class RangeAttention {
   void Add(AttentionKind kind, Severity severity, std::string message, std::string advice) {
     found_.push_back({.kind = kind,
                       .severity = severity,
-                      .range = text_,
+                      .range = range_.text(),
                       .message = std::move(message),
                       .advice = std::move(advice)});
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -28,6 +29,7 @@ struct Target {
   std::string title = {};
   std::vector<RangeRef> leaving = {};
   bool whole = true;
+  std::string leaves_with = {};
 };
 
 Result<std::vector<Target>> TargetsOf(const Census& census, const std::string& text) {
@@ -65,11 +67,33 @@ Result<std::vector<Target>> TargetsOf(const Census& census, const std::string& t
   return targets;
 }
 
-Result<std::optional<WrittenRange>> ReadTo(const Census& census, const std::string& text) {
-  if (text.empty()) return std::nullopt;
+/// Adds the other families of ServiceCIDRs that leave as a whole.
+void AddOtherFamilies(const Census& census, std::vector<Target>& targets) {
+  std::vector<Target> others;
+  for (const Target& target : targets) {
+    for (const RangeRef& leaving : target.leaving) {
+      if (!target.whole || leaving.range == nullptr) continue;
+      for (const RangeRef& range : census.ranges()) {
+        const auto has = [&range](const Target& each) { return each.pool == range.pool; };
+        if (range.range != leaving.range || std::ranges::any_of(targets, has) ||
+            std::ranges::any_of(others, has)) {
+          continue;
+        }
+        others.push_back({.pool = range.pool,
+                          .values = AllValuesOf(*range.row),
+                          .title = TitleOf(range),
+                          .leaving = {range},
+                          .leaves_with = range.range->facts.object.name});
+      }
+    }
+  }
+  std::ranges::move(others, std::back_inserter(targets));
+}
+
+Result<WrittenRange> ReadTo(const Census& census, const std::string& text) {
   auto written = ReadWrittenRange(text);
   if (!written) return base::Fail(base::Reason::kInvalid, "--to " + written.error().message);
-  if (*written) return written;
+  if (*written) return **std::move(written);
   for (const RangeRef& range : census.ranges()) {
     if (range.row->name != text) continue;
     return WrittenRange{
@@ -198,7 +222,11 @@ void AddRecords(const Census& census, const Target& target, const alloc::Coverag
 Blockers BlockersOf(const Census& census, Target target, const std::optional<WrittenRange>& to) {
   const bool berth = IsOfBerth(census, target);
   const alloc::Coverage after(RowsAfter(census, target, to));
-  Blockers answer{.to = to, .title = target.title, .pool = target.pool, .whole = target.whole};
+  Blockers answer{.to = to,
+                  .title = target.title,
+                  .pool = target.pool,
+                  .whole = target.whole,
+                  .leaves_with = target.leaves_with};
   AddServices(census, target, after, answer);
   AddRecords(census, target, after, berth, answer);
   for (const Blocker& blocker : answer.blockers) {
@@ -214,18 +242,30 @@ Blockers BlockersOf(const Census& census, Target target, const std::optional<Wri
 Result<std::vector<Blockers>> FindBlockers(const Census& census, const BlockersQuestion& question) {
   auto targets = TargetsOf(census, question.range);
   if (!targets) return tl::unexpected(targets.error());
-  auto to = ReadTo(census, question.to);
-  if (!to) return tl::unexpected(to.error());
-  if (*to) {
-    std::erase_if(*targets, [&](const Target& target) { return target.pool != (*to)->pool; });
-    if (targets->empty()) {
+  AddOtherFamilies(census, *targets);
+  alloc::PerPool<std::optional<WrittenRange>> replaced = {};
+  for (const std::string& text : question.to) {
+    auto to = ReadTo(census, text);
+    if (!to) return tl::unexpected(to.error());
+    const auto bad = [&text](std::string_view why) {
       return base::Fail(base::Reason::kInvalid,
-                        fmt::format("--to {}: must have values of the same kind as {}",
-                                    base::GoQuoted(question.to), base::GoQuoted(question.range)));
+                        fmt::format("--to {}: {}", base::GoQuoted(text), why));
+    };
+    const bool fits = std::ranges::any_of(
+        *targets, [&to](const Target& target) { return target.pool == to->pool; });
+    if (!fits) {
+      return bad(
+          fmt::format("must have values of the same kind as {}", base::GoQuoted(question.range)));
     }
+    std::optional<WrittenRange>& of_family = replaced[to->pool];
+    if (of_family) return bad("give at most one range of each family");
+    of_family = *std::move(to);
   }
   std::vector<Blockers> answers;
-  for (Target& target : *targets) answers.push_back(BlockersOf(census, std::move(target), *to));
+  for (Target& target : *targets) {
+    const std::optional<WrittenRange>& to = replaced[target.pool];
+    answers.push_back(BlockersOf(census, std::move(target), to));
+  }
   return answers;
 }
 

@@ -68,7 +68,8 @@ std::string_view NameOf(Outcome outcome);
 
 struct BlockersQuestion {
   std::string range = {};  ///< A CIDR, a port range or the name of a range.
-  std::string to = {};     ///< The range that replaces it; may be empty.
+  /// The ranges that replace it, at most one of each family; may be empty.
+  std::vector<std::string> to = {};
 };
 
 struct Blockers {
@@ -85,11 +86,14 @@ struct Blockers {
   std::array<uint64_t, kEfforts> by_effort = {};
   alloc::PoolId pool = alloc::PoolId::kIpv4;
   bool whole = true;  ///< False if a range would only lose a part.
+  /// The ServiceCIDR that has these values beside those that were asked for, or empty. It can only
+  /// leave as a whole.
+  std::string leaves_with = {};
   Outcome outcome = Outcome::kAccepted;
 };
 
-/// Returns the blockers. A value that another range contains is not in the way. If the question
-/// names a name with two families, both are answered.
+/// Returns the blockers. A value that another range contains is not in the way. If an object with
+/// two families would leave, both are answered, also if only one of them gets another range.
 ///
 /// Fails with kInvalid if the question cannot be read, and with kNotFound if no range is meant.
 base::Result<std::vector<Blockers>> FindBlockers(const Census& census,

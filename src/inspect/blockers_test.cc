@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 
 /// Returns each blocker as "value effort obstacles", or the error.
 std::vector<std::string> Lines(const Census& census, const std::string& range,
-                               const std::string& to = "") {
+                               const std::vector<std::string>& to = {}) {
   const auto answers = FindBlockers(census, {.range = range, .to = to});
   if (!answers) return {answers.error().message};
   std::vector<std::string> lines;
@@ -33,7 +33,8 @@ std::vector<std::string> Lines(const Census& census, const std::string& range,
   return lines;
 }
 
-std::string OutcomeFor(const Census& census, const std::string& range, const std::string& to = "") {
+std::string OutcomeFor(const Census& census, const std::string& range,
+                       const std::vector<std::string>& to = {}) {
   return std::string(NameOf(FindBlockers(census, {.range = range, .to = to})->front().outcome));
 }
 
@@ -71,7 +72,7 @@ TEST(BlockersTest, EachHolderHasItsEffort) {
               ElementsAre("30001 medium NodePort", "30002 hard Tool HealthCheck"));
   EXPECT_EQ(OutcomeFor(census, "10.0.0.0/24"), "Waits");
   EXPECT_EQ(OutcomeFor(census, "30000-32767"), "Unchecked");
-  EXPECT_EQ(OutcomeFor(census, "30000-32767", "30000-30010"), "Accepted");
+  EXPECT_EQ(OutcomeFor(census, "30000-32767", {"30000-30010"}), "Accepted");
 }
 
 TEST(BlockersTest, WhatAnotherRangeCoversIsNotInTheWay) {
@@ -88,7 +89,7 @@ TEST(BlockersTest, WhatAnotherRangeCoversIsNotInTheWay) {
   EXPECT_THAT(Lines(census, "10.0.0.0/16"),
               ElementsAre("10.0.1.0 medium UnknownOrigin", "10.0.200.5 medium UnknownOrigin",
                           "10.0.0.5 medium UnknownOrigin"));
-  EXPECT_THAT(Lines(census, "10.0.0.0/16", "10.0.0.0/20"),
+  EXPECT_THAT(Lines(census, "10.0.0.0/16", {"10.0.0.0/20"}),
               ElementsAre("10.0.200.5 medium UnknownOrigin"));
   EXPECT_THAT(Lines(census, "10.0.1.0/24"), IsEmpty());
   EXPECT_THAT(Lines(census, "10.0.128.0/17"), ElementsAre("10.0.200.5 medium UnknownOrigin"));
@@ -116,6 +117,31 @@ TEST(BlockersTest, ReservationsStopBerthAndNotKubernetes) {
   EXPECT_EQ(OutcomeFor(census, "10.0.0.0/24"), "Refused");
 }
 
+TEST(BlockersTest, AServiceCidrLeavesWithBothFamilies) {
+  ClusterReader reader(
+      {.source = "test.json", .read_at = SmallCluster::At("2026-11-18T12:00:00Z")});
+  reader.AddAny(codec::ParseJson(R"({"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+      "metadata": {"name": "kubernetes"}, "spec": {"cidrs": ["10.0.0.0/20", "fd00::/112"]}})")
+                    .value());
+  reader.AddAny(codec::ParseJson(R"({"apiVersion": "v1", "kind": "Service",
+      "metadata": {"namespace": "shop", "name": "web"},
+      "spec": {"clusterIPs": ["10.0.0.5", "fd00::5"]}})")
+                    .value());
+  const Cluster cluster = std::move(reader).Finish();
+  const Census census(cluster);
+  for (const char* range : {"kubernetes", "10.0.0.0/20"}) {
+    EXPECT_THAT(Lines(census, range, {"10.0.0.0/21"}), ElementsAre("fd00::5 medium UnknownOrigin"))
+        << range;
+    EXPECT_THAT(Lines(census, range, {"10.0.0.0/21", "fd00::/120"}), IsEmpty()) << range;
+    EXPECT_EQ(Lines(census, range).size(), 2U) << range;
+  }
+  EXPECT_EQ(FindBlockers(census, {.range = "10.0.0.0/20"})->back().leaves_with, "kubernetes");
+  // A part is asked for by its values, and the rest of the object may stay.
+  EXPECT_THAT(Lines(census, "10.0.0.0/28"), ElementsAre("10.0.0.5 medium UnknownOrigin"));
+  EXPECT_THAT(Lines(census, "kubernetes", {"10.0.0.0/21", "10.0.0.0/22"}).front(),
+              HasSubstr("at most one range of each family"));
+}
+
 TEST(BlockersTest, BadQuestionsSayWhatIsThere) {
   SmallCluster small;
   const Cluster cluster = small.Range("10.0.0.0/24").Range("30000-32767").Finish();
@@ -126,9 +152,9 @@ TEST(BlockersTest, BadQuestionsSayWhatIsThere) {
   EXPECT_THAT(Lines(census, "11.0.0.0/24").front(),
               HasSubstr("no range of the cluster contains it"));
   EXPECT_THAT(Lines(census, "10.0.0.1/24").front(), HasSubstr("did you mean 10.0.0.0/24?"));
-  EXPECT_THAT(Lines(census, "10.0.0.0/24", "30000-30001").front(),
+  EXPECT_THAT(Lines(census, "10.0.0.0/24", {"30000-30001"}).front(),
               HasSubstr("must have values of the same kind"));
-  EXPECT_THAT(Lines(census, "10.0.0.0/24", "blue").front(), HasSubstr("--to \"blue\": must be"));
+  EXPECT_THAT(Lines(census, "10.0.0.0/24", {"blue"}).front(), HasSubstr("--to \"blue\": must be"));
 }
 
 }  // namespace

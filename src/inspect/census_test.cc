@@ -90,6 +90,33 @@ TEST(CensusTest, RecordsWithoutServicesAreNotFree) {
   EXPECT_EQ(state(0x0a600000), State::kExcluded);  // The network address.
 }
 
+TEST(CensusTest, AnObjectThatIsGivenTwiceCountsOnce) {
+  const auto versioned = [](codec::Value object, const char* version) {
+    object.Find("metadata")->Set("resourceVersion", version);
+    return object;
+  };
+  ClusterReader reader({.source = "test"});
+  reader.AddAny(versioned(ServiceWith("a", "10.96.0.11"), "12"));
+  reader.AddAny(versioned(ServiceWith("a", "10.96.0.10"), "9"));
+  for (int i = 0; i < 3; ++i) {
+    reader.AddAny(Cidr("kubernetes", "10.96.0.0/24"));
+    reader.AddAny(ServiceWith("b", i < 2 ? "10.96.0.20" : "10.96.0.21"));
+    reader.AddAny(Json(R"({"apiVersion":"networking.k8s.io/v1","kind":"IPAddress",
+        "metadata":{"name":"10.96.0.11"},"spec":{"parentRef":{"resource":"services",
+        "namespace":"shop","name":"a"}}})"));
+  }
+  const Cluster cluster = std::move(reader).Finish();
+  const Census census(cluster);
+  EXPECT_EQ(cluster.records.size(), 1U);
+  EXPECT_EQ(census.ranges().size(), 2U);
+  // The newest one counts, or the last one if the objects do not tell.
+  ASSERT_EQ(cluster.services.size(), 2U);
+  EXPECT_EQ(alloc::TextOf(cluster.services[0].holds[0].value), "10.96.0.11");
+  EXPECT_EQ(alloc::TextOf(cluster.services[1].holds[0].value), "10.96.0.21");
+  ASSERT_EQ(cluster.gaps.size(), 1U);
+  EXPECT_THAT(cluster.gaps[0].what, testing::StartsWith("7 objects were given more than once"));
+}
+
 TEST(CensusTest, RangesThatAreNotShownAreAssumed) {
   ClusterReader reader({.source = "test"});
   reader.AddAny(ServiceWith("a", "10.96.0.1", 80));

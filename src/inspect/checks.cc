@@ -16,11 +16,6 @@ namespace {
 using audit::Finding;
 using audit::FindingKind;
 
-bool IsYoung(const Cluster& cluster, const Record& record) {
-  return cluster.server != ServerKind::kBerth && record.since &&
-         cluster.read_at - *record.since < kRepairTime;
-}
-
 audit::ServiceFacts FactsOf(const Service& service) {
   audit::ServiceFacts facts{.object = service.object};
   facts.holds.reserve(service.holds.size());
@@ -80,6 +75,11 @@ void RemoveFindings(audit::Report& report, const std::function<bool(const Findin
 }
 
 }  // namespace
+
+bool IsYoung(const Cluster& cluster, const Record& record) {
+  return cluster.server != ServerKind::kBerth && record.since &&
+         cluster.read_at - *record.since < kRepairTime;
+}
 
 audit::Report CheckCluster(const Cluster& cluster) {
   audit::Pass pass({.keeps = cluster.keeps, .revision = cluster.revision});

@@ -13,6 +13,10 @@ namespace berth::inspect {
 /// after a minute. Younger ones are not reported.
 inline constexpr std::chrono::seconds kRepairTime{60};
 
+/// Returns whether a record is so young that a server that is not Berth may still be writing its
+/// Service.
+bool IsYoung(const Cluster& cluster, const Record& record);
+
 /// Returns what is wrong. For a cluster that is not Berth, findings that a write in progress
 /// explains have `may_settle`, and an IPAddress that is younger than kRepairTime is not taken for
 /// an orphan. Ranges that were assumed are not used to say that a value lies outside of them.

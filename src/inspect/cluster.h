@@ -74,6 +74,8 @@ struct Cluster {
       {};  ///< "https://10.0.0.1:6443", "services.json", "embedded:/var/lib/berth".
   ServerKind server = ServerKind::kUnknown;
   std::string version = {};  ///< Of the server, "v1.36.4"; may be empty.
+  /// The namespace that kubectl would use there; empty if the source is no running cluster.
+  std::string name_space = {};
   audit::Keeps keeps = audit::Keeps::kNothing;
   base::WallTime read_at = {};
   int64_t revision = 0;                ///< 0 if the source does not know it.

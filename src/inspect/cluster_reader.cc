@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <tuple>
@@ -11,7 +12,7 @@
 
 #include "api/kinds.h"
 #include "audit/read.h"
-#include "base/go_text.h"
+#include "base/separators.h"
 #include "codec/read.h"
 #include "codec/timestamp.h"
 #include "inspect/assumed_ranges.h"
@@ -87,7 +88,53 @@ Value RangeObject(RangeKind kind, std::string_view text) {
   return object;
 }
 
+/// Of neighbours that are the same object, keeps one. Returns how many were dropped.
+template <typename Part>
+size_t DropRepeats(std::vector<Part>& parts, bool (*is_same)(const Part&, const Part&),
+                   int64_t (*revision_of)(const Part&)) {
+  size_t kept = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (kept == 0 || !is_same(parts[kept - 1], parts[i])) {
+      if (kept != i) parts[kept] = std::move(parts[i]);
+      ++kept;
+      continue;
+    }
+    const int64_t revision = revision_of(parts[i]);
+    if (revision == 0 || revision >= revision_of(parts[kept - 1])) {
+      parts[kept - 1] = std::move(parts[i]);
+    }
+  }
+  const size_t dropped = parts.size() - kept;
+  parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(kept), parts.end());
+  return dropped;
+}
+
+bool IsSameService(const Service& a, const Service& b) {
+  return !a.object.name.empty() && a.object.name == b.object.name &&
+         a.object.name_space == b.object.name_space;
+}
+
+bool IsSameRecord(const Record& a, const Record& b) {
+  return a.facts.value == b.facts.value && a.facts.object.resource == b.facts.object.resource &&
+         a.facts.object.name == b.facts.object.name;
+}
+
+bool IsSameRange(const Range& a, const Range& b) {
+  return !a.facts.object.name.empty() && a.facts.key == b.facts.key;
+}
+
 }  // namespace
+
+ObjectType ItemTypeOf(const Value& list) {
+  return ItemTypeOf(StringAt(list, "apiVersion"), StringAt(list, "kind"));
+}
+
+ObjectType ItemTypeOf(std::string_view list_version, std::string_view list_kind) {
+  constexpr std::string_view kEnd = "List";
+  if (!list_kind.ends_with(kEnd) || list_kind == kEnd) return {};
+  return {.api_version = std::string(list_version),
+          .kind = std::string(list_kind.substr(0, list_kind.size() - kEnd.size()))};
+}
 
 ClusterReader::ClusterReader(const ReaderOptions& options) {
   cluster_.source = options.source;
@@ -147,16 +194,18 @@ void ClusterReader::AddRange(RangeKind kind, const Value& range) {
   added.source = fmt::format("{} {}", KindNameOf(kind), added.facts.object.name);
 }
 
-size_t ClusterReader::AddAny(const Value& object) {
+size_t ClusterReader::AddAny(const Value& object, const ObjectType& type) {
   if (const codec::Array* items = codec::FindAt(object, "items") == nullptr
                                       ? object.AsArray()
                                       : codec::FindAt(object, "items")->AsArray()) {
+    const ObjectType of_items = ItemTypeOf(object);
     size_t used = 0;
-    for (const Value& item : *items) used += AddAny(item);
+    for (const Value& item : *items) used += AddAny(item, of_items);
     return used;
   }
-  const std::string_view kind = StringAt(object, "kind");
-  const std::string_view version = StringAt(object, "apiVersion");
+  const bool named = !StringAt(object, "kind").empty();
+  const std::string_view kind = named ? StringAt(object, "kind") : type.kind;
+  const std::string_view version = named ? StringAt(object, "apiVersion") : type.api_version;
   const std::string_view group = version.substr(0, version.rfind('/'));
   if (kind == "Service" && version == "v1") {
     AddService(object);
@@ -231,8 +280,22 @@ Cluster ClusterReader::Finish() && {
     return std::tie(service.object.name_space, service.object.name);
   });
   std::ranges::stable_sort(cluster_.records, {}, [](const Record& record) {
-    return std::pair(record.facts.value.pool, record.facts.value.value);
+    return std::tie(record.facts.value.pool, record.facts.value.value, record.facts.object.name);
   });
+  std::ranges::stable_sort(cluster_.ranges, {}, [](const Range& range) { return range.facts.key; });
+  const size_t repeats =
+      DropRepeats<Service>(cluster_.services, &IsSameService,
+                           [](const Service& service) { return service.object.revision; }) +
+      DropRepeats<Record>(cluster_.records, &IsSameRecord,
+                          [](const Record& record) { return record.facts.object.revision; }) +
+      DropRepeats<Range>(cluster_.ranges, &IsSameRange,
+                         [](const Range& range) { return range.facts.object.revision; });
+  if (repeats > 0) {
+    AddGap({.what = repeats == 1 ? "1 object was given twice, and the newer one counts"
+                                 : fmt::format("{} objects were given more than once, and the "
+                                               "newest of each counts",
+                                               base::WithSeparators(repeats))});
+  }
   for (const AssumedRange& range : AssumeRanges(cluster_)) {
     // The texts are made from values, so they can be parsed.
     static_cast<void>(AddGivenRange(range.text, range.source, /*exact=*/false));

@@ -25,6 +25,16 @@ struct ReaderOptions {
   base::WallTime read_at = {};
 };
 
+/// The type of an object.
+struct ObjectType {
+  std::string api_version = {};
+  std::string kind = {};
+};
+/// Returns the type of the items of a list such as a ServiceList. Servers leave it out of the
+/// items, and kubectl get --raw shows them so. Empty if this is no such list.
+ObjectType ItemTypeOf(const codec::Value& list);
+ObjectType ItemTypeOf(std::string_view list_version, std::string_view list_kind);
+
 class ClusterReader {
  public:
   explicit ClusterReader(const ReaderOptions& options);
@@ -41,8 +51,8 @@ class ClusterReader {
   void AddRange(alloc::RangeKind kind, const codec::Value& range);
 
   /// Adds an object of any kind by its apiVersion and kind, or all items of a List. Returns the
-  /// number of objects that were of use.
-  size_t AddAny(const codec::Value& object);
+  /// number of objects that were of use. `type` counts for objects that do not name theirs.
+  size_t AddAny(const codec::Value& object, const ObjectType& type = {});
 
   /// Adds a range that no object of the cluster names. `text` is a CIDR or a port range. Fails if
   /// it is neither.
@@ -60,7 +70,8 @@ class ClusterReader {
   const Cluster& view() const { return cluster_; }
 
   /// Orders everything and adds what had to be assumed: ranges of addresses and of ports, if none
-  /// was added, from the values in use.
+  /// was added, from the values in use. Of an object that was added twice the newer one counts, or
+  /// the later one if neither or only the earlier one has a resourceVersion.
   Cluster Finish() &&;
 
  private:

@@ -161,7 +161,7 @@ Result<RangeForecast*> FindToResize(std::vector<RangeForecast>& ranges, const Ne
 }  // namespace
 
 Result<ForecastView> MakeForecast(const Census& census, const ForecastOptions& options) {
-  ForecastView view{.add = options.add};
+  ForecastView view{.add = options.add, .given_history = options.given_history};
   std::string known;
   for (const TopRange& range : MeasureRanges(census, options.history)) {
     known += (known.empty() ? "" : ", ") + range.text();

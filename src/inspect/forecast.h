@@ -15,6 +15,7 @@ struct ForecastOptions {
   std::string range = {};                ///< Name or text of one range; empty means all of them.
   std::optional<double> add = {};        ///< So many values a day more in each range.
   std::vector<std::string> resize = {};  ///< CIDRs and port ranges.
+  bool given_history = false;  ///< There is a history, even if it is too short to be used.
   UseHistory history = {};
 };
 
@@ -53,6 +54,7 @@ struct RangeForecast {
 
 struct ForecastView {
   std::optional<double> add = {};
+  bool given_history = false;
   std::vector<RangeForecast> ranges = {};
 };
 

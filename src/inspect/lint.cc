@@ -138,7 +138,9 @@ void AddFaults(LintContext& context, const std::vector<Manifest>& manifests) {
   for (const Manifest& manifest : manifests) {
     for (const ManifestFault& fault : manifest.faults) {
       LintFinding& finding = context.findings().emplace_back();
-      finding.rule = fault.is_template ? LintRule::kNotRendered : LintRule::kUnreadable;
+      finding.rule = fault.is_template  ? LintRule::kNotRendered
+                     : fault.is_missing ? LintRule::kNoManifest
+                                        : LintRule::kUnreadable;
       finding.severity = InfoOf(finding.rule).severity;
       finding.file = manifest.file;
       finding.mark = fault.mark;
@@ -159,6 +161,12 @@ void CheckService(LintContext& context, const LintService& service, const FieldK
   }
 }
 
+bool ShowsAddressRanges(const Cluster& cluster) {
+  return std::ranges::any_of(cluster.ranges, [](const Range& range) {
+    return range.exact && range.facts.range.kind != alloc::RangeKind::kNodePortRange;
+  });
+}
+
 void AddLimits(const LintContext& context, const std::vector<LintService>& services,
                LintReport& report) {
   const LintOptions& options = context.options();
@@ -170,9 +178,13 @@ void AddLimits(const LintContext& context, const std::vector<LintService>& servi
     }
   }
   if (addresses && !options.addresses_known) {
+    const bool in_files = ShowsAddressRanges(context.census().cluster());
     report.limits.emplace_back(
-        "The ranges of addresses are not known, so bands and ranges of cluster IPs were not "
-        "checked. Give --service-cidr, or a cluster that shows its ServiceCIDRs.");
+        in_files ? "Of addresses only the ranges in these files are known, so a cluster IP outside "
+                   "of them was not checked. Give --service-cidr, or a cluster that shows its "
+                   "ServiceCIDRs."
+                 : "The ranges of addresses are not known, so bands and ranges of cluster IPs were "
+                   "not checked. Give --service-cidr, or a cluster that shows its ServiceCIDRs.");
   }
   for (const RangeRef& range : context.ranges()) {
     if (range.range->exact || !ports) continue;
@@ -205,15 +217,16 @@ size_t LintReport::Count(LintSeverity severity) const {
 
 LintBase WithManifests(Cluster cluster, const std::vector<Manifest>& manifests) {
   LintBase base;
-  base.addresses_known = std::ranges::any_of(cluster.ranges, [](const Range& range) {
-    return range.exact && range.facts.range.kind != alloc::RangeKind::kNodePortRange;
-  });
+  base.addresses_known = ShowsAddressRanges(cluster);
+  std::vector<Gap> gaps = cluster.gaps;
   ClusterReader reader({});
   reader.view() = std::move(cluster);
   for (const Manifest& manifest : manifests) {
     for (const codec::Value& object : manifest.others) reader.AddAny(object);
   }
   base.cluster = std::move(reader).Finish();
+  // A manifest may describe an object that the cluster has.
+  base.cluster.gaps = std::move(gaps);
   return base;
 }
 

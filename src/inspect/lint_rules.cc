@@ -69,6 +69,9 @@ constexpr std::array kRules = {
              "Write `# berth-lint: ignore RULE reason` with the name of a rule."},
     RuleInfo{LintRule::kUnreadable, "unreadable", LintSeverity::kError, "A file cannot be read",
              "Services in it are not checked."},
+    RuleInfo{LintRule::kNoManifest, "no-manifest", LintSeverity::kWarning,
+             "A folder has no manifest",
+             "Nothing was checked. Name the folder that has the rendered manifests."},
 };
 
 }  // namespace

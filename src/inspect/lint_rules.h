@@ -31,6 +31,7 @@ enum class LintRule : uint8_t {
   kNotRendered,
   kBadIgnore,
   kUnreadable,
+  kNoManifest,
 };
 
 struct RuleInfo {

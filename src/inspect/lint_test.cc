@@ -167,7 +167,7 @@ TEST(Lint, EveryRule) {
       {"not an address",
        {},
        {Yaml("a", "{clusterIP: 10.96.0}"), Yaml("b", "{clusterIP: 7}")},
-       {"invalid-value error f0:4 spec.clusterIPs[0]", "invalid-value error f1:4 spec.clusterIP"}},
+       {"invalid-value error f0:4 spec.clusterIP", "invalid-value error f1:4 spec.clusterIP"}},
       {"not a port",
        {},
        {NodePort("a", "70000"), NodePort("b", "-1"), NodePort("c", "'30001'")},
@@ -200,7 +200,7 @@ TEST(Lint, EveryRule) {
       {"a family without a range",
        {},
        {Yaml("a", "{ipFamilies: [IPv6]}"), Yaml("b", "{clusterIP: 'fd00::1'}")},
-       {"ip-family error f0:4 spec.ipFamilies[0]", "ip-family error f1:4 spec.clusterIPs[0]"}},
+       {"ip-family error f0:4 spec.ipFamilies[0]", "ip-family error f1:4 spec.clusterIP"}},
       {"the wrong order",
        {.ranges = {"10.96.0.0/16", "fd00::/112"}},
        {Yaml("a",
@@ -302,6 +302,28 @@ TEST(Lint, WhatIsNotKnownIsSaid) {
   const LintReport report = LintIn({.ranges = {}}, {Yaml("a", "{clusterIP: 10.96.1.1}")});
   EXPECT_THAT(Briefs(report), IsEmpty());
   EXPECT_THAT(report.limits, ElementsAre(HasSubstr("--service-cidr"), HasSubstr("--cluster")));
+}
+
+TEST(Lint, RangesAndRecordsInTheFilesAreKnown) {
+  const std::string cidr =
+      "apiVersion: networking.k8s.io/v1\nkind: ServiceCIDR\nmetadata: {name: k}\n"
+      "spec: {cidrs: [10.96.0.0/28]}\n";
+  std::string records;
+  for (int i = 1; i <= 14; ++i) {
+    const std::string name = i == 14 ? "web" : "s" + std::to_string(i);
+    records += "---\napiVersion: networking.k8s.io/v1\nkind: IPAddress\nmetadata: {name: 10.96.0." +
+               std::to_string(i) +
+               "}\nspec: {parentRef: {resource: services, namespace: default, name: " + name +
+               "}}\n";
+  }
+  const std::string web = Yaml("web", "{clusterIP: 10.96.0.14}");
+  // The band is full, but the record of the value is that of the Service itself.
+  LintReport report = LintIn({.ranges = {}}, {web, cidr + records});
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].severity, LintSeverity::kNote);
+  EXPECT_EQ(report.findings[0].chance, std::nullopt);
+  EXPECT_THAT(report.findings[0].why, HasSubstr("A record keeps it for the Service"));
+  EXPECT_THAT(report.limits[0], HasSubstr("only the ranges in these files are known"));
 }
 
 TEST(Lint, FindingsAreBounded) {

@@ -36,11 +36,21 @@ LintRule RuleOf(const rules::FieldError& error) {
   return family ? LintRule::kFamily : LintRule::kInvalidValue;
 }
 
+/// Returns the field as the file has it. The API server copies clusterIP into clusterIPs before it
+/// checks them.
+std::string WrittenField(const LintService& service, const std::string& field) {
+  const auto& marks = service.source->marks;
+  const bool copied = field == "spec.clusterIPs[0]" && !marks.contains("spec.clusterIPs") &&
+                      marks.contains("spec.clusterIP");
+  return copied ? "spec.clusterIP" : field;
+}
+
 void AddErrors(LintContext& context, const LintService& service, const rules::FieldErrors& errors) {
   for (const rules::FieldError& error : errors) {
-    if (!IsOurs(error.field) || context.HasFinding(service, error.field)) continue;
-    LintFinding& finding = context.Add(RuleOf(error), service, error.field);
-    finding.message = fmt::format("{} of Service {}: {}", base::ToVisible(error.field), service.key,
+    const std::string field = WrittenField(service, error.field);
+    if (!IsOurs(field) || context.HasFinding(service, field)) continue;
+    LintFinding& finding = context.Add(RuleOf(error), service, field);
+    finding.message = fmt::format("{} of Service {}: {}", base::ToVisible(field), service.key,
                                   base::ToVisible(error.Body()));
     finding.why = "The API server refuses the Service.";
   }

@@ -73,7 +73,8 @@ std::string PercentOf(double chance) {
 std::string ChanceText(PoolId pool, const Chance& chance) {
   const std::string_view what = pool == PoolId::kPorts ? "node port that the API server picks"
                                                        : "address that the API server picks";
-  if (chance.free <= 1) {
+  if (chance.free == 0) return "The band is full, so no pick takes it before others are freed.";
+  if (chance.free == 1) {
     return fmt::format("It is the last free value of its band, so the next {} is this one.", what);
   }
   if (chance.free > kPracticallyNever) {
@@ -83,6 +84,15 @@ std::string ChanceText(PoolId pool, const Chance& chance) {
   return fmt::format(
       "Each new {} is this one with a chance of 1 in {}: {} after 100 of them, 50 % after {}.",
       what, free, PercentOf(chance.OfPicks(kManyPicks)), (free + 1) / 2);
+}
+
+/// Returns whether a record keeps the value for the Service, so that no other one gets it.
+bool IsKeptFor(const LintContext& context, const LintService& service, const PoolValue& value) {
+  const Record* record = context.census().RecordOf(value);
+  if (record == nullptr || record->facts.state == audit::RecordState::kFree) return false;
+  const audit::RecordFacts& facts = record->facts;
+  return facts.reserved_for == service.key ||
+         fmt::format("{}/{}", facts.service_namespace, facts.service_name) == service.key;
 }
 
 bool IsAtRisk(const RangeRef& range, const PoolValue& value) {
@@ -209,8 +219,9 @@ void CheckBand(LintContext& context, const LintService& service, const Asked& as
   const auto risky = std::ranges::find_if(
       ranges, [&](const RangeRef& range) { return IsAtRisk(range, asked.value); });
   const bool held = context.Holds(service, asked.value);
+  const bool kept = held || IsKeptFor(context, service, asked.value);
   if (risky == ranges.end()) {
-    if (!held && !ranges.empty()) CheckSpill(context, service, asked, ranges.front());
+    if (!kept && !ranges.empty()) CheckSpill(context, service, asked, ranges.front());
     return;
   }
   const RangeFigures& figures = context.FiguresOf(*risky);
@@ -219,12 +230,14 @@ void CheckBand(LintContext& context, const LintService& service, const Asked& as
   finding.message = fmt::format(
       "{} of Service {} is in the dynamic band {} of the {}", NameOf(asked), service.key,
       IntervalText(asked.value.pool, *figures.dynamic_band.span), TextOfRange(*risky));
-  if (held) {
+  if (kept) {
     finding.severity = LintSeverity::kNote;
     finding.chance.reset();
-    finding.why =
-        "The Service has it now. If it is deleted and created again, another Service may get it "
-        "first.";
+    finding.why = held
+                      ? "The Service has it now. If it is deleted and created again, another "
+                        "Service may get it first."
+                      : "A record keeps it for the Service. Without the record another Service may "
+                        "get it first.";
   } else {
     if (finding.chance->free > kPracticallyNever) finding.severity = LintSeverity::kNote;
     finding.why = "Another Service can get it before this one is applied. " +

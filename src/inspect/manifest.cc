@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/go_text.h"
@@ -11,6 +12,7 @@
 #include "codec/read.h"
 #include "codec/yaml_documents.h"
 #include "codec/yaml_read.h"
+#include "inspect/cluster_reader.h"
 
 namespace berth::inspect {
 namespace {
@@ -32,6 +34,15 @@ bool MayMatter(std::string_view text) {
                                     Contains(text, "allocation.berth.io"));
 }
 
+/// Returns whether a text is a list as the API server sends it, whose items do not name their kind.
+bool MayBeTypedList(std::string_view text) {
+  constexpr std::array<std::string_view, 5> kLists = {"\"ServiceList\"", "\"ServiceCIDRList\"",
+                                                      "\"IPAddressList\"", "\"IPRangeList\"",
+                                                      "\"NodePortRangeList\""};
+  return std::ranges::any_of(kLists,
+                             [text](std::string_view list) { return Contains(text, list); });
+}
+
 bool IsService(const Value& object) {
   return codec::StringAt(object, "kind") == "Service" &&
          codec::StringAt(object, "apiVersion") == "v1";
@@ -47,14 +58,20 @@ bool IsRangeOrRecord(const Value& object) {
 
 /// An object of a document, and its path in it.
 struct Found {
-  const Value* object;
+  Value* object;
   std::string path;  // Empty, or like "items[3]".
 };
 
+/// Lets an item of a typed list name its kind, as all other objects do.
+void CompleteKind(Value& object, const ObjectType& type) {
+  if (type.kind.empty() || object.AsObject() == nullptr || object.Find("kind") != nullptr) return;
+  codec::SetAt(object, {"apiVersion"}, type.api_version);
+  codec::SetAt(object, {"kind"}, type.kind);
+}
+
 /// Finds the objects of a document: itself, or the items of Lists.
-void FindObjects(const Value& value, const std::string& path, size_t depth,
-                 std::vector<Found>& found) {
-  const Value* items = value.AsArray() != nullptr ? &value : value.Find("items");
+void FindObjects(Value& value, const std::string& path, size_t depth, std::vector<Found>& found) {
+  Value* items = value.AsArray() != nullptr ? &value : value.Find("items");
   if (items == nullptr || items->AsArray() == nullptr) {
     if (IsService(value) || IsRangeOrRecord(value)) found.push_back({&value, path});
     return;
@@ -62,8 +79,10 @@ void FindObjects(const Value& value, const std::string& path, size_t depth,
   if (depth == kMaxListDepth) return;
   std::string prefix = path;
   if (items != &value) prefix += path.empty() ? "items" : ".items";
-  const codec::Array& array = *items->AsArray();
+  const ObjectType type = ItemTypeOf(value);
+  codec::Array& array = *items->AsArray();
   for (size_t i = 0; i < array.size(); ++i) {
+    CompleteKind(array[i], type);
     FindObjects(array[i], fmt::format("{}[{}]", prefix, i), depth + 1, found);
   }
 }
@@ -124,6 +143,11 @@ class ManifestReader {
   bool ReadJson(std::string_view text) {
     const size_t first = text.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return false;
+    if (MayBeTypedList(text)) {
+      auto whole = codec::ParseJson(text, kManifestLimits);
+      if (whole) AddObjects(*whole, text, {});
+      if (whole) return true;
+    }
     size_t seen = 0;  // The lines before it are counted.
     TextMark begin;
     bool good = true;
@@ -132,7 +156,7 @@ class ManifestReader {
       Advance(text, seen, at, begin);
       seen = at;
       if (!MayMatter(item)) return true;
-      const auto parsed = codec::ParseJson(item, kManifestLimits);
+      auto parsed = codec::ParseJson(item, kManifestLimits);
       good = parsed.has_value();
       if (good) AddObjects(*parsed, item, begin);
       return good;
@@ -158,7 +182,7 @@ class ManifestReader {
   void ReadDocument(const codec::YamlPiece& piece) {
     if (!MayMatter(piece.text)) return;
     const TextMark begin{.line = piece.line, .column = 1};
-    const auto parsed = codec::ParseYaml(piece.text, kManifestLimits);
+    auto parsed = codec::ParseYaml(piece.text, kManifestLimits, codec::MergeKeys::kFollow);
     if (parsed) {
       AddObjects(parsed->value, piece.text, begin);
       return;
@@ -171,18 +195,12 @@ class ManifestReader {
                                   .mark = mark,
                                   .message = "this document is a template and was not checked",
                                   .advice = "Render it first: helm template CHART | berth lint -"});
-    } else if (!fault && Contains(piece.text, "<<:")) {
-      manifest_.faults.push_back(
-          {.is_template = true,
-           .mark = mark,
-           .message = "this document has merge keys (<<) and was not checked",
-           .advice = "Expand them first: yq 'explode(.)' FILE | berth lint -"});
     } else {
       AddFault(mark, base::ToVisible(fault ? fault->problem : parsed.error().message));
     }
   }
 
-  void AddObjects(const Value& document, std::string_view text, TextMark begin) {
+  void AddObjects(Value& document, std::string_view text, TextMark begin) {
     std::vector<Found> found;
     FindObjects(document, "", 0, found);
     std::vector<std::string> paths;

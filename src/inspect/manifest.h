@@ -44,6 +44,7 @@ struct ManifestService {
 /// A part of a file that could not be read.
 struct ManifestFault {
   bool is_template = false;  ///< It is no fault of the file: it has to be rendered first.
+  bool is_missing = false;   ///< A folder has no manifest.
   codec::TextMark mark = {};
   std::string message = {};  ///< A sentence without a full stop.
   std::string advice = {};

@@ -1,5 +1,6 @@
 #include "inspect/manifest.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,6 +70,30 @@ TEST(ReadManifest, EveryForm) {
   EXPECT_THAT(NodePorts(ReadManifest("f", windows)), ElementsAre("web@8:15"));
 }
 
+TEST(ReadManifest, MergeKeysAreFollowed) {
+  const Manifest manifest = ReadManifest("f",
+                                         "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+                                         "x: &port {port: 80, nodePort: 30088}\n"
+                                         "spec:\n  ports:\n  - <<: *port\n    name: http\n");
+  EXPECT_THAT(NodePorts(manifest), ElementsAre("web@7:5"));
+  EXPECT_THAT(manifest.faults, IsEmpty());
+}
+
+// kubectl get --raw /api/v1/services prints such a list.
+TEST(ReadManifest, ItemsOfTypedListsHaveTheKindOfTheList) {
+  constexpr std::string_view kItems =
+      R"([{"metadata": {"name": "a"}, "spec": {"ports": [{"nodePort": 30001}]}},
+          {"metadata": {"name": "b"}, "spec": {"ports": [{"nodePort": 30002}]}}])";
+  const auto read = [&](std::string_view before, std::string_view after) {
+    return NodePorts(ReadManifest("f", fmt::format("{}{}{}", before, kItems, after)));
+  };
+  EXPECT_THAT(read(R"({"kind": "ServiceList", "apiVersion": "v1", "items": )", "}"),
+              ElementsAre(testing::StartsWith("a@1:"), testing::StartsWith("b@2:")));
+  EXPECT_EQ(read(R"({"items": )", R"(, "kind": "ServiceList", "apiVersion": "v1"})").size(), 2U);
+  EXPECT_EQ(read("kind: ServiceList\napiVersion: v1\nitems: ", "").size(), 2U);
+  EXPECT_THAT(read(R"({"kind": "PodList", "apiVersion": "v1", "items": )", "}"), IsEmpty());
+}
+
 TEST(ReadManifest, WhatCannotBeReadIsAFaultAndTheRestCounts) {
   const struct {
     std::string text;
@@ -79,7 +104,7 @@ TEST(ReadManifest, WhatCannotBeReadIsAFaultAndTheRestCounts) {
       {"kind: Service\nspec:\n\tx: 1\n", false, 3, "cannot start any token"},
       {"kind: Service\nnodePort: {{ .Values.port }}\n", true, 1, "template"},
       {"{{- if .Values.on }}\nkind: Service\n{{- end }}\n", true, 1, "template"},
-      {"kind: Service\nx: &x {y: 1}\nspec:\n  <<: *x\n", true, 1, "merge keys"},
+      {"kind: Service\nspec:\n  <<: 1\n", false, 0, "map merge requires map"},
       {"kind: Service\nx: *unknown\n", false, 0, "unknown anchor"},
       {"kind: Service\nx: \x01\x02", false, 2, "cannot be read"},
       {"{\"kind\": \"Service\", ", false, 2, "cannot be read"},

@@ -20,6 +20,7 @@ using alloc::PoolValue;
 using base::Result;
 
 constexpr base::U128 kLastPort = 65535;
+constexpr base::U128 kFirstAddress = 1U << 24;
 
 bool AllOf(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -43,7 +44,8 @@ std::optional<PoolValue> ReadNumber(std::string_view text) {
   if (!number || *number == 0) return std::nullopt;
   if (*number <= kLastPort) return PoolValue{.pool = PoolId::kPorts, .value = *number};
   const auto address = ip::ParseDecimalName(text);
-  if (!address) return std::nullopt;
+  // Below that are the addresses 0.x.x.x, which no Service can have: it is a mistyped port.
+  if (!address || *number < kFirstAddress) return std::nullopt;
   return PoolValue{.pool = alloc::PoolOf(address->family()), .value = address->bits()};
 }
 

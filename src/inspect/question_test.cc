@@ -55,6 +55,7 @@ TEST(QuestionTest, NonsenseIsAnErrorThatSaysWhatIsWanted) {
         std::pair("10.96.0", "this is not a valid address"),
         std::pair("fd00::g", "this is not a valid address"),
         std::pair("[fd00::a", "this is not a valid address"), std::pair("0", "from 1 to 65535"),
+        std::pair("70000", "from 1 to 65535"), std::pair("300881", "from 1 to 65535"),
         std::pair(":70000000000000000000000000000000000000000000", "from 1 to 65535"),
         std::pair("10.96.0.1/16", "did you mean 10.96.0.0/16?"), std::pair("30100-30000", "30100"),
         std::pair("a/b/c", "must be an address"), std::pair("Shop/Web", "must be an address"),

@@ -1,9 +1,13 @@
 #include "inspect/top.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <tuple>
 
 #include "inspect/attention.h"
+#include "inspect/checks.h"
 
 namespace berth::inspect {
 namespace {
@@ -41,6 +45,7 @@ base::U128 CountOrphans(const Census& census, const RangeRef& range) {
   auto use = uses.begin();
   for (const Record* record : census.RecordsIn(range.pool, span)) {
     if (record->facts.state != rules::RecordState::kAllocated) continue;
+    if (IsYoung(census.cluster(), *record)) continue;
     while (use != uses.end() && use->value < record->facts.value.value) ++use;
     if (use == uses.end() || use->value != record->facts.value.value) ++orphans;
   }
@@ -112,8 +117,14 @@ std::vector<std::pair<std::string, uint64_t>> Types(const Cluster& cluster) {
   return types;
 }
 
-std::vector<Gap> Gaps(const Cluster& cluster, const std::vector<TopRange>& ranges) {
+std::vector<Gap> Gaps(const Cluster& cluster, const std::vector<TopRange>& ranges,
+                      bool given_history) {
   std::vector<Gap> gaps = cluster.gaps;
+  for (const TopRange& range : ranges) {
+    if (!given_history || range.growth.basis == GrowthBasis::kHistory) continue;
+    gaps.push_back({.what = fmt::format("{}: {}", range.label, kHistoryTooShort),
+                    .advice = "let berth observe run for longer"});
+  }
   const bool origins = std::ranges::all_of(ranges, &TopRange::origins_known);
   if (!origins) {
     gaps.push_back({.what = "Managed fields are not shown, so values that a client named cannot be "
@@ -169,11 +180,21 @@ std::string_view NameOf(AttentionKind kind) {
   return "AssumedRange";
 }
 
+bool IsEnough(const RangeHistory& history) {
+  const auto& points = history.range;
+  return points.size() > 1 && points.back().time - points.front().time >= std::chrono::days(1);
+}
+
 std::vector<TopRange> MeasureRanges(const Census& census, const UseHistory& history) {
   const auto since = Beginning(census.cluster());
   std::vector<TopRange> ranges;
   for (const RangeRef& ref : census.ranges()) {
     ranges.push_back(Measured(census, ref, history, since));
+  }
+  for (TopRange& range : ranges) {
+    const auto same = std::ranges::count(ranges, range.text(), &TopRange::text);
+    range.label =
+        same > 1 ? fmt::format("{} ({})", range.text(), range.ref.row->name) : range.text();
   }
   return ranges;
 }
@@ -190,7 +211,7 @@ TopView MakeTop(const Census& census, const TopOptions& options) {
   view.namespaces = view.holders.size();
   if (view.holders.size() > options.holders) view.holders.resize(options.holders);
   view.types = Types(census.cluster());
-  view.gaps = Gaps(census.cluster(), view.ranges);
+  view.gaps = Gaps(census.cluster(), view.ranges, options.given_history);
   return view;
 }
 

@@ -47,8 +47,10 @@ struct Attention {
 /// A range with its figures.
 struct TopRange {
   RangeRef ref = {};
+  std::string label = {};  ///< The text, with the name if another range has the same text.
   RangeFigures figures = {};
   /// How many of the taken values have a record and no Service. 0 if no Service is known at all.
+  /// Records that verify does not report yet do not count.
   base::U128 orphans = 0;
   uint64_t used_twice = 0;
   /// Whether the source tells which values were drawn. Without that, spill is unknown.
@@ -91,13 +93,20 @@ struct RangeHistory {
   std::vector<UsePoint> range = {};
   std::vector<UsePoint> dynamic_band = {};
 };
+/// Returns whether a history is long enough for a rate: two looks that are a day apart.
+bool IsEnough(const RangeHistory& history);
 /// By the text of the range. Ranges without an entry are judged by creation times.
 using UseHistory = std::map<std::string, RangeHistory, std::less<>>;
 
 struct TopOptions {
-  size_t holders = 10;  ///< How many to keep.
+  size_t holders = 10;         ///< How many to keep.
+  bool given_history = false;  ///< There is a history, even if it is too short to be used.
   UseHistory history = {};
 };
+
+/// What to tell about a range whose growth comes from creation times although a history was given.
+inline constexpr std::string_view kHistoryTooShort =
+    "The history has no two looks at this range that are a day apart, so it was not used";
 
 TopView MakeTop(const Census& census, const TopOptions& options);
 

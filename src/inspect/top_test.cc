@@ -128,6 +128,38 @@ TEST(TopTest, ValuesUsedTwiceAndOutsideAreNamed) {
                           "10.97.0.1 of shop/far"));
 }
 
+TEST(TopTest, AYoungRecordWithoutAServiceIsNoOrphanYet) {
+  const auto attentions = [](const char* since, ServerKind server) {
+    SmallCluster builder;
+    builder.Range("10.96.0.0/24")
+        .Add({.name = "a", .values = {"10.96.0.10"}})
+        .Record("10.96.0.20", rules::RecordState::kAllocated, "shop/gone");
+    builder.view().records.back().since = SmallCluster::At(since);
+    builder.view().server = server;
+    return Attentions(builder).size();
+  };
+  EXPECT_EQ(attentions("2026-11-18T11:59:30Z", ServerKind::kKubernetes), 0U);
+  EXPECT_EQ(attentions("2026-11-18T11:58:00Z", ServerKind::kKubernetes), 1U);
+  // Berth writes both at once.
+  EXPECT_EQ(attentions("2026-11-18T11:59:30Z", ServerKind::kBerth), 1U);
+}
+
+TEST(TopTest, RangesOfOneCidrAreToldApart) {
+  ClusterReader reader({.source = "test"});
+  for (const char* name : {"kubernetes", "new"}) {
+    codec::Value range;
+    codec::SetAt(range, {"metadata", "name"}, name);
+    codec::SetAt(range, {"spec", "cidrs"}, codec::Array{codec::Value("10.96.0.0/28")});
+    reader.AddRange(alloc::RangeKind::kServiceCidr, range);
+  }
+  const Cluster cluster = std::move(reader).Finish();
+  const Census census(cluster);
+  std::vector<std::string> labels;
+  for (const TopRange& range : MakeTop(census, {}).ranges) labels.push_back(range.label);
+  EXPECT_THAT(labels,
+              ElementsAre("10.96.0.0/28 (kubernetes)", "10.96.0.0/28 (new)", "30000-32767"));
+}
+
 TEST(TopTest, AnAssumedRangeOfAddressesRaisesNoAlarm) {
   const Cluster cluster = SmallCluster().Row(1, 254).Finish();
   const Census census(cluster);
@@ -190,7 +222,11 @@ TEST(TopTest, AHistoryReplacesCreationTimes) {
     history.range.push_back(point);
     history.dynamic_band.push_back(point);
   }
-  const TopView view = MakeTop(census, {.history = {{"10.96.0.0/24", history}}});
+  EXPECT_TRUE(IsEnough({.range = {history.range[1], history.range[0]}}));
+  EXPECT_FALSE(IsEnough({.range = {history.range[0]}}));
+  const TopView view =
+      MakeTop(census, {.given_history = true, .history = {{"10.96.0.0/24", history}}});
+  EXPECT_THAT(view.gaps.front().what, HasSubstr("30000-32767: The history has no two looks"));
   const TopRange& range = view.ranges.front();
   EXPECT_EQ(range.growth.basis, GrowthBasis::kHistory);
   EXPECT_DOUBLE_EQ(range.full.likely.value(), 243 / 3.0);

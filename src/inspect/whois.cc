@@ -17,6 +17,7 @@ using alloc::State;
 using base::U128;
 
 constexpr size_t kSafeNear = 3;
+constexpr size_t kLookedAt = 1024;  // Another range may make the nearest ones unsafe.
 constexpr size_t kSimilar = 5;
 
 std::vector<Place> PlacesOf(const Census& census, const PoolValue& value) {
@@ -41,7 +42,24 @@ std::vector<Place> PlacesOf(const Census& census, const PoolValue& value) {
   return places;
 }
 
-Standing StandingOf(const ValueAnswer& answer) {
+bool IsExact(const RangeRef& range) { return range.range == nullptr || range.range->exact; }
+
+/// Returns whether the ranges of such values are known. If all of them are assumed, the cluster may
+/// have others.
+bool KnowsRangesOf(const Census& census, alloc::PoolId pool) {
+  return std::ranges::any_of(census.ranges(), [pool](const RangeRef& range) {
+    const bool same_sort = (range.pool == alloc::PoolId::kPorts) == (pool == alloc::PoolId::kPorts);
+    return same_sort && IsExact(range);
+  });
+}
+
+/// Returns whether the bands of a range are guessed. Kubernetes' default range of ports is a better
+/// guess than a range around the addresses in use.
+bool HasGuessedBands(const RangeRef& range) {
+  return range.pool != alloc::PoolId::kPorts && !IsExact(range);
+}
+
+Standing StandingOf(const Census& census, const ValueAnswer& answer) {
   if (!answer.owners.empty()) return Standing::kTaken;
   if (answer.record != nullptr) {
     switch (answer.record->facts.state) {
@@ -54,9 +72,12 @@ Standing StandingOf(const ValueAnswer& answer) {
         return Standing::kCooling;
     }
   }
-  if (answer.places.empty()) return Standing::kOutside;
+  const bool known = KnowsRangesOf(census, answer.value.pool);
+  if (answer.places.empty()) return known ? Standing::kOutside : Standing::kUnknown;
   const auto usable = [](const Place& place) { return place.why_unusable.empty(); };
-  if (std::ranges::none_of(answer.places, usable)) return Standing::kUnusable;
+  if (std::ranges::none_of(answer.places, usable)) {
+    return known ? Standing::kUnusable : Standing::kUnknown;
+  }
   const bool given_out = std::ranges::any_of(
       answer.places, [&](const Place& place) { return usable(place) && !place.excluded; });
   return given_out ? Standing::kFree : Standing::kExcluded;
@@ -109,10 +130,10 @@ std::optional<U128> PickedFrom(const alloc::Layout& layout, const RangeFigures& 
 void AddSafeNear(const Census& census, const RangeRef& range, U128 value, Advice& advice) {
   const alloc::Layout& layout = range.row->layout;
   const auto band = layout.BandSpan(Band::kStatic);
-  if (!band || !range.row->open) return;
+  if (!band || !range.row->open || HasGuessedBands(range)) return;
   const RangeFigures figures = census.FiguresOf(range);
   if (PickedFrom(layout, figures, Band::kStatic)) return;
-  for (const U128 each : FreeNear(census, range, *band, value, kSafeNear + 1)) {
+  for (const U128 each : FreeNear(census, range, *band, value, kLookedAt)) {
     if (each == value || advice.safe_near.size() == kSafeNear) continue;
     // A range that overlaps this one may have the value in its dynamic band.
     const auto places = census.RangesOf({.pool = range.pool, .value = each});
@@ -136,7 +157,13 @@ Advice AdviceFor(const Census& census, const ValueAnswer& answer) {
       AddSafeNear(census, range, answer.value.value, advice);
     }
   }
+  if (answer.standing == Standing::kUnknown) advice.verdict = Verdict::kUnknown;
   if (answer.standing != Standing::kFree && answer.standing != Standing::kCooling) return advice;
+  if (std::ranges::any_of(answer.places,
+                          [](const Place& place) { return HasGuessedBands(place.range); })) {
+    advice.verdict = Verdict::kUnknown;
+    return advice;
+  }
   bool open = false;
   bool spills = false;
   for (const Place& place : answer.places) {
@@ -240,9 +267,11 @@ std::string_view NameOf(Standing standing) {
     case Standing::kUnusable:
       return "unusable";
     case Standing::kOutside:
+      return "outside";
+    case Standing::kUnknown:
       break;
   }
-  return "outside";
+  return "unknown";
 }
 
 std::string_view NameOf(RecordCheck check) {
@@ -270,9 +299,11 @@ std::string_view NameOf(Verdict verdict) {
     case Verdict::kSpill:
       return "Spill";
     case Verdict::kNotNow:
+      return "NotNow";
+    case Verdict::kUnknown:
       break;
   }
-  return "NotNow";
+  return "Unknown";
 }
 
 ValueAnswer LookUp(const Census& census, const PoolValue& value) {
@@ -281,7 +312,7 @@ ValueAnswer LookUp(const Census& census, const PoolValue& value) {
   answer.owners.assign(owners.begin(), owners.end());
   answer.record = census.RecordOf(value);
   answer.places = PlacesOf(census, value);
-  answer.standing = StandingOf(answer);
+  answer.standing = StandingOf(census, answer);
   answer.check = CheckRecord(census, answer);
   SetSince(answer);
   return answer;

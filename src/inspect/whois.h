@@ -4,6 +4,7 @@
 // Answers point into the census and the cluster, which must outlive them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -29,6 +30,7 @@ enum class Standing : uint8_t {
   kExcluded,  ///< Every range that contains it excludes it.
   kUnusable,  ///< The network or broadcast address of its range, and so on.
   kOutside,   ///< No range contains it.
+  kUnknown,   ///< No Service has it, and it is not known which range the cluster has.
 };
 std::string_view NameOf(Standing standing);
 
@@ -56,6 +58,7 @@ enum class Verdict : uint8_t {
   kMayBePicked,  ///< It is in the dynamic band, so any Service may get it.
   kSpill,        ///< It is in the static band, but the dynamic band is full.
   kNotNow,       ///< It is taken, reserved, excluded, unusable, outside, or in a closed range.
+  kUnknown,      ///< The range or its bands are only assumed.
 };
 std::string_view NameOf(Verdict verdict);
 
@@ -68,14 +71,29 @@ struct Advice {
   std::vector<base::U128> safe_near = {};  ///< Free values that are safe, the nearest first.
 };
 
-/// A time in which a value had an owner. An observer's history has them.
-struct HeldSpan {
-  base::WallTime from = {};
-  std::optional<base::WallTime> to = {};  ///< Nullopt means until now.
-  std::string owner = {};                 ///< "namespace/name".
+/// When something happened: at `latest` or before, but not before `earliest`. Nullopt means that
+/// nothing is known about the time before.
+struct Bounds {
+  base::WallTime latest = {};
+  std::optional<base::WallTime> earliest = {};
 };
-/// Returns the past owners of a value, the newest first. Unset if there is no history.
-using History = std::function<std::vector<HeldSpan>(const alloc::PoolValue& value)>;
+
+/// A time in which a value had an owner.
+struct HeldSpan {
+  Bounds from = {};
+  std::optional<Bounds> to = {};  ///< Nullopt means until the last look.
+  std::string owner = {};         ///< "namespace/name".
+};
+
+/// What an observer's history tells about a value.
+struct ValuePast {
+  std::vector<HeldSpan> spans = {};          ///< The newest first.
+  std::optional<base::WallTime> begin = {};  ///< When the history begins; nullopt if it is empty.
+  std::optional<base::WallTime> end = {};    ///< The last look.
+  size_t gaps = 0;                           ///< Times in which no observer looked.
+};
+/// Unset if there is no history.
+using History = std::function<ValuePast(const alloc::PoolValue& value)>;
 
 struct ValueAnswer {
   alloc::PoolValue value = {};
@@ -89,7 +107,7 @@ struct ValueAnswer {
   const Use* below = nullptr;      ///< The nearest values of the pool that Services have.
   const Use* above = nullptr;
   Advice advice = {};
-  std::optional<std::vector<HeldSpan>> history = {};  ///< Nullopt if nothing remembers it.
+  std::optional<ValuePast> history = {};  ///< Nullopt if nothing remembers it.
 };
 
 struct NamespaceAnswer {

@@ -122,6 +122,41 @@ TEST(WhoisTest, AnOverlappingRangeMayPickWhatAnotherOneKeeps) {
               ElementsAre("10.0.0.16", "10.0.0.15", "10.0.0.14"));
 }
 
+TEST(WhoisTest, AnAssumedRangeRefusesNothing) {
+  SmallCluster small;
+  small.Add({.name = "a", .values = {"10.96.0.10", "30001"}});
+  const Cluster cluster = small.Finish();
+  const Census census(cluster);
+  for (const char* value : {"10.96.200.1", "10.96.0.0", "fd00::1", "29999"}) {
+    EXPECT_EQ(Short(census, value), "unknown Unknown NotShown") << value;
+  }
+  EXPECT_EQ(Short(census, "10.96.0.11"), "free Unknown NotShown") << "its bands are a guess";
+  EXPECT_THAT(SafeNear(census, "10.96.0.11"), testing::IsEmpty());
+  EXPECT_THAT(Short(census, "30090"), testing::StartsWith("free MayBePicked"));
+
+  SmallCluster given;
+  given.Range("10.96.0.0/24").Range("30000-32767");
+  const Cluster known = given.Finish();
+  const Census exact(known);
+  for (const char* value : {"10.96.200.1", "fd00::1", "29999"}) {
+    EXPECT_EQ(Short(exact, value), "outside NotNow NotShown") << value;
+  }
+}
+
+TEST(WhoisTest, SafeValuesMayBeFar) {
+  SmallCluster small;
+  small.Range("10.96.0.0/20").Range("10.96.0.0/24");
+  const Cluster cluster = small.Finish();
+  const Census census(cluster);
+  // The static band of the larger range has 256 values, but the smaller one picks most of them.
+  EXPECT_THAT(SafeNear(census, "10.96.0.200"),
+              ElementsAre("10.96.0.16", "10.96.0.15", "10.96.0.14"));
+  SmallCluster full;
+  full.Range("10.96.0.0/20").Range("10.96.0.0/24").Row(1, 16);
+  const Cluster taken = full.Finish();
+  EXPECT_THAT(SafeNear(Census(taken), "10.96.0.200"), ElementsAre("10.96.0.255", "10.96.1.0"));
+}
+
 TEST(WhoisTest, NamesMayBeOfServicesNamespacesAndRanges) {
   SmallCluster small;
   small.Range("10.0.0.0/24")
@@ -170,11 +205,11 @@ TEST(WhoisTest, HistoryComesFromWhoeverHasIt) {
   const Census census(cluster);
   EXPECT_FALSE(AskValue(census, ValueOf("10.0.0.1")).history.has_value());
   const History history = [](const alloc::PoolValue& value) {
-    return std::vector<HeldSpan>{{.owner = alloc::TextOf(value)}};
+    return ValuePast{.spans = {{.owner = alloc::TextOf(value)}}};
   };
   const auto spans = AskValue(census, ValueOf("10.0.0.1"), history).history;
   ASSERT_TRUE(spans.has_value());
-  EXPECT_EQ(spans->front().owner, "10.0.0.1");
+  EXPECT_EQ(spans->spans.front().owner, "10.0.0.1");
 }
 
 }  // namespace

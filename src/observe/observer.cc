@@ -8,6 +8,7 @@
 
 #include "alloc/range_table.h"
 #include "audit/pass.h"
+#include "inspect/checks.h"
 #include "inspect/cluster_reader.h"
 
 namespace berth::observe {
@@ -308,13 +309,19 @@ void Observer::CountRanges(const inspect::Cluster& cluster, Figures& figures) co
 }
 
 void Observer::CountFindings(const audit::Report& report, Figures& figures) {
-  std::vector<std::string> messages;
-  messages.reserve(report.findings.size());
+  const base::SteadyTime now = clock_.Steady();
+  std::vector<SeenFinding> found;
+  found.reserve(report.findings.size());
   for (const audit::Finding& finding : report.findings) {
     const auto kind = static_cast<size_t>(finding.kind);
-    const bool again = std::ranges::binary_search(last_findings_, finding.message);
-    messages.push_back(finding.message);
-    if (!again) continue;
+    const auto last =
+        std::ranges::lower_bound(last_findings_, finding.message, {}, &SeenFinding::message);
+    const bool again = last != last_findings_.end() && last->message == finding.message;
+    found.push_back({.message = finding.message, .first = again ? last->first : now});
+    // A failed creation leaves such a record on Kubernetes until its repair runs.
+    const bool settles =
+        finding.kind == audit::FindingKind::kOrphan && keeps_ != audit::Keeps::kRecords;
+    if (!again || (settles && now - found.back().first < inspect::kRepairTime)) continue;
     ++figures.findings[kind];
     if (figures.messages.size() < kMaxMessages) figures.messages.push_back(finding.message);
   }
@@ -324,8 +331,8 @@ void Observer::CountFindings(const audit::Report& report, Figures& figures) {
       figures.findings[kind] = report.counts[kind];
     }
   }
-  std::ranges::sort(messages);
-  last_findings_ = std::move(messages);
+  std::ranges::sort(found, {}, &SeenFinding::message);
+  last_findings_ = std::move(found);
 }
 
 void Observer::RecordCounts(const Figures& figures) {

@@ -121,6 +121,10 @@ class Observer final : public ClusterSink {
     inspect::Range range = {};
     uint32_t list = 0;
   };
+  struct SeenFinding {
+    std::string message = {};
+    base::SteadyTime first = {};  ///< When it was first found, without a pass in between.
+  };
 
   KindState& Of(WatchedKind kind) REQUIRES(mutex_) { return kinds_[static_cast<size_t>(kind)]; }
   bool AllListed() const REQUIRES(mutex_);
@@ -141,7 +145,7 @@ class Observer final : public ClusterSink {
   std::map<std::string, Range> ranges_ GUARDED_BY(mutex_);  ///< By key.
   audit::Keeps keeps_ GUARDED_BY(mutex_) = audit::Keeps::kNothing;
   std::vector<inspect::Range> given_ranges_ GUARDED_BY(mutex_);
-  std::vector<std::string> last_findings_ GUARDED_BY(mutex_);  ///< Of the last pass; sorted.
+  std::vector<SeenFinding> last_findings_ GUARDED_BY(mutex_);  ///< Of the last pass; sorted.
   std::shared_ptr<const Figures> figures_ GUARDED_BY(mutex_);
   std::optional<base::WallTime> counted_ GUARDED_BY(mutex_);
 };

@@ -32,7 +32,7 @@ void AddRanges(Observer& observer, obs::Metrics& metrics) {
   metrics.Add({.name = "berth_observer_range_values",
                .help = "Values of a range, by band and state. No series before the first list.",
                .type = MetricType::kGauge,
-               .labels = {"range", "kind", "band", "state"}},
+               .labels = {"range", "name", "kind", "band", "state"}},
               [&observer](Samples& out) {
                 const auto figures = observer.figures();
                 if (!figures) return;
@@ -41,7 +41,7 @@ void AddRanges(Observer& observer, obs::Metrics& metrics) {
                     const inspect::BandFigures& of_band = range.figures.Of(band);
                     for (const auto& [state, state_name] : kStateNames) {
                       out.Add(static_cast<double>(of_band.counts[state]),
-                              {range.text, range.kind, band_name, state_name});
+                              {range.text, range.name, range.kind, band_name, state_name});
                     }
                   }
                 }
@@ -50,12 +50,13 @@ void AddRanges(Observer& observer, obs::Metrics& metrics) {
                .help = "Values of the static band that the allocator picked, because the dynamic "
                        "band had none left.",
                .type = MetricType::kGauge,
-               .labels = {"range", "kind"}},
+               .labels = {"range", "name", "kind"}},
               [&observer](Samples& out) {
                 const auto figures = observer.figures();
                 if (!figures) return;
                 for (const RangeReport& range : figures->ranges) {
-                  out.Add(static_cast<double>(range.figures.Spill()), {range.text, range.kind});
+                  out.Add(static_cast<double>(range.figures.Spill()),
+                          {range.text, range.name, range.kind});
                 }
               });
 }
@@ -73,19 +74,21 @@ void AddContents(Observer& observer, const base::Clock& clock, obs::Metrics& met
                           {kPoolNames[static_cast<size_t>(pool)]});
                 }
               });
-  metrics.Add({.name = "berth_observer_findings",
-               .help = "What is wrong with the addresses and ports of the cluster, by kind, as "
-                       "berth verify finds it. A finding counts once two passes have it.",
-               .type = MetricType::kGauge,
-               .labels = {"kind"}},
-              [&observer](Samples& out) {
-                const auto figures = observer.figures();
-                if (!figures) return;
-                for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
-                  out.Add(static_cast<double>(figures->findings[kind]),
-                          {std::string(audit::NameOf(static_cast<audit::FindingKind>(kind)))});
-                }
-              });
+  metrics.Add(
+      {.name = "berth_observer_findings",
+       .help = "What is wrong with the addresses and ports of the cluster, by kind, as "
+               "berth verify finds it. A finding counts once two passes have it, an orphan of "
+               "Kubernetes after a minute.",
+       .type = MetricType::kGauge,
+       .labels = {"kind"}},
+      [&observer](Samples& out) {
+        const auto figures = observer.figures();
+        if (!figures) return;
+        for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
+          out.Add(static_cast<double>(figures->findings[kind]),
+                  {std::string(audit::NameOf(static_cast<audit::FindingKind>(kind)))});
+        }
+      });
   metrics.Add({.name = "berth_observer_figures_age_seconds",
                .help = "Time since ranges and findings were counted; -1 before the first time.",
                .type = MetricType::kGauge},

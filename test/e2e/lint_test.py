@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 
 import tools
 from harness import BERTH, environment, main
+from rough_server import RoughServer, make_services
 
 WEB = """apiVersion: v1
 kind: Service
@@ -94,6 +95,12 @@ class FilesTest(Case):
                                  "web.yaml:9:15 dynamic-band", "missing.yaml:1:1 unreadable"])
         self.assertIn("missing.yaml:1:1: error: No such file or directory",
                       self.lint("missing.yaml", status=2))
+
+    def test_a_folder_without_manifests_is_no_success(self):
+        self.file("empty/notes.txt", WEB)
+        out = self.lint("empty", status=1)
+        self.assertIn("empty:1:1: warning: the folder has no manifest", out)
+        self.lint("empty", self.file("a.yaml", "kind: Pod\n"), "--fail-on", "error")
 
     def test_templates_are_skipped_with_a_hint(self):
         self.file("t.yaml", "kind: Service\nspec:\n  nodePort: {{ .Values.port }}\n")
@@ -259,6 +266,23 @@ class PipelineTest(Case):
                      if line.strip().startswith("entry:"))
         self.assertEqual(entry[:2], ["berth", "lint"])
         self.assertIn("dynamic-band", self.lint(*entry[2:], ".", status=1))
+
+
+class ContextTest(Case):
+    def test_the_namespace_is_that_of_the_context(self):
+        server = RoughServer(services=make_services(3, node_ports=3))
+        self.addCleanup(server.stop)
+        manifest = self.file("web.yaml", WEB.replace("web", "svc-000001").replace("30088", "30001"))
+        config = self.file("config", json.dumps({
+            "apiVersion": "v1", "kind": "Config", "current-context": "c",
+            "clusters": [{"name": "c", "cluster": {"server": server.url}}],
+            "users": [{"name": "u", "user": {}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u",
+                                                   "namespace": "team-1"}}]}))
+        against = (manifest, "--kubeconfig", config)
+        self.assertIn("Nothing found", self.lint(*against))
+        self.assertIn("of Service default/svc-000001 is taken by Service team-1/svc-000001",
+                      self.lint(*against, "-n", "default", status=1))
 
 
 if __name__ == "__main__":

@@ -262,6 +262,18 @@ class BlockersTest(Case):
         self.assertIn("the ranges are", self.bad("blockers", "blue", "-f", EXAMPLE))
         self.assertIn("RANGE is missing", self.bad("blockers", "-f", EXAMPLE))
 
+    def test_a_dual_stack_range_leaves_as_a_whole(self):
+        path = self.file(cidr("kubernetes", "10.96.0.0/20", "fd00::/112"),
+                         service("a", "b", "10.96.0.4", "fd00::4"))
+        out = self.runs("blockers", "kubernetes", "--to", "10.96.0.0/21", "-f", path, status=1)
+        self.assertIn("No address stands in the way.", out)
+        self.assertNotIn("The change can be made now", out)
+        self.assertIn("fd00::4", out)
+        self.assertIn("Give --to for this family, too", out)
+        out = self.runs("blockers", "kubernetes", "--to", "10.96.0.0/21", "--to", "fd00::/120",
+                        "-f", path)
+        self.assertEqual(out.count("The change can be made now."), 2)
+
     def test_who_is_in_the_way(self):
         (answer,) = self.document("blockers", "kubernetes", "-f", EXAMPLE, status=1)["answers"]
         self.assertEqual([(each["service"]["name"], each["effort"], each["obstacles"])

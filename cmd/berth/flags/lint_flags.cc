@@ -61,7 +61,7 @@ void AddLint(CommandSet& commands) {
                   "Least severity for exit status 1: error, warning or note (default warning)")
       ->option_text("SEVERITY");
   lint.add_option("-n,--namespace", arguments->name_space,
-                  "Namespace of Services that name none (default default)")
+                  "Namespace of Services that name none (default: that of the context, or default)")
       ->option_text("NAME");
   lint.add_option("--ephemeral-range", arguments->ephemeral_range,
                   "Ports of outgoing connections on the nodes (default 32768-60999)")

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
 
 #include "berth/flags/command_set.h"
 #include "berth/inspect/forecast_command.h"
@@ -42,12 +43,20 @@ constexpr const char* kForecastExamples =
     "\n"
     "Exit status: 0 for success, 2 for invalid arguments or files, 1 for other errors.";
 
+void AddHistoryFlag(CLI::App& command, std::string& directory) {
+  command
+      .add_option("--history", directory,
+                  "Data directory of berth observe, to know the growth better")
+      ->option_text("DIR");
+}
+
 }  // namespace
 
 void AddTop(CommandSet& commands) {
   const auto arguments = std::make_shared<TopArguments>();
   CLI::App& top =
       commands.Add("top", kTopHelp, kTopExamples, [arguments] { return RunTop(*arguments); });
+  AddHistoryFlag(top, arguments->history);
   AddSourceFlags(top, arguments->source);
   AddOutputFlags(top, arguments->output);
 }
@@ -68,10 +77,7 @@ void AddForecast(CommandSet& commands) {
       ->take_all();
   forecast.add_option("--range", arguments->range, "Only this range, by its name or its values")
       ->option_text("NAME");
-  forecast
-      .add_option("--history", arguments->history,
-                  "Data directory of berth observe, to know the growth better")
-      ->option_text("DIR");
+  AddHistoryFlag(forecast, arguments->history);
   AddSourceFlags(forecast, arguments->source);
   AddOutputFlags(forecast, arguments->output);
 }

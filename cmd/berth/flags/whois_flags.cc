@@ -59,6 +59,7 @@ constexpr const char* kBlockersExamples =
     "Examples:\n"
     "  berth blockers kubernetes\n"
     "  berth blockers 10.96.0.0/12 --to 10.96.0.0/16\n"
+    "  berth blockers kubernetes --to 10.96.0.0/16 --to fd00::/112\n"
     "  berth blockers 30000-32767 --to 30000-31999 -o json\n"
     "\n"
     "Exit status: 0 if nothing stands in the way, 1 if something does or the source cannot be\n"
@@ -103,8 +104,12 @@ void AddBlockers(CommandSet& commands) {
   blockers.add_option("RANGE", arguments->question.range, "Range that shall change")
       ->required()
       ->option_text(" ");
-  blockers.add_option("--to", arguments->question.to, "Range that replaces it")
-      ->option_text("RANGE");
+  blockers
+      .add_option("--to", arguments->question.to,
+                  "Range that replaces it; may be repeated, once for each IP family")
+      ->option_text("RANGE")
+      ->expected(1)
+      ->take_all();
   AddSourceFlags(blockers, arguments->source);
   AddOutputFlags(blockers, arguments->output);
 }

@@ -145,14 +145,15 @@ std::string HowToShrink(const Blockers& answer) {
   return "create a ServiceCIDR with the smaller range first, then delete this one.";
 }
 
-/// Says what the server would do now.
-std::string OutcomeText(const Blockers& answer) {
+/// Says what the server would do now. `others` means that values of another family are in the way.
+std::string OutcomeText(const Blockers& answer, bool others) {
   const bool kubernetes_cidr = answer.pool != alloc::PoolId::kPorts && !answer.leaving.empty() &&
                                answer.leaving.front().row->kind == alloc::RangeKind::kServiceCidr;
   std::string out;
   switch (answer.outcome) {
     case Outcome::kAccepted:
-      out = "Nothing stands in the way. The change can be made now.";
+      out = others ? fmt::format("No {} stands in the way.", ShortNoun(KindOf(answer.pool), 1))
+                   : "Nothing stands in the way. The change can be made now.";
       break;
     case Outcome::kRefused:
       return "Berth refuses the change until they are gone. Set spec.disabled of the range, so "
@@ -205,8 +206,29 @@ std::string SummaryOf(const Blockers& answer) {
                            answer.values_in_use == 1 ? "is" : "are");
 }
 
-std::string OneText(const Blockers& answer, const Paint& paint, bool wide) {
+/// Says why a family is answered that was not asked for, and what to do about it.
+std::string FamilyNote(const Blockers& answer, bool replaced) {
+  std::string out;
+  if (!answer.leaves_with.empty()) {
+    out = fmt::format("A ServiceCIDR leaves as a whole, and {} has these addresses too. ",
+                      base::ToVisible(answer.leaves_with));
+  }
+  if (replaced && !answer.to) out += "Give --to for this family, too, to replace them.";
+  return out;
+}
+
+/// What the answers for the other families of the question have.
+struct OtherFamilies {
+  bool block = false;     // Something is in the way there.
+  bool replaced = false;  // Another range replaces one of them.
+};
+
+std::string OneText(const Blockers& answer, const Paint& paint, bool wide,
+                    const OtherFamilies& others) {
   std::string out = BlockersHeading(answer, paint);
+  if (const std::string note = FamilyNote(answer, others.replaced); !note.empty()) {
+    out += Wrapped(note, kIndent, paint.prose_width());
+  }
   if (answer.blockers.empty()) {
     out += std::string(kIndent, ' ') + paint.In(Color::kGreen, "No blockers") + "\n";
   } else {
@@ -220,7 +242,7 @@ std::string OneText(const Blockers& answer, const Paint& paint, bool wide) {
     }
     out += AdviceList(answer, paint);
   }
-  out += "\n" + Wrapped(OutcomeText(answer), kIndent, paint.prose_width());
+  out += "\n" + Wrapped(OutcomeText(answer, others.block), kIndent, paint.prose_width());
   if (answer.left_behind > 0) {
     out += Wrapped(fmt::format("{} by hand will stay after the range is gone. Delete what nobody "
                                "needs.",
@@ -267,7 +289,12 @@ std::string BlockersText(const inspect::Census& census, const std::vector<Blocke
   std::string out;
   for (const Blockers& answer : answers) {
     if (!out.empty()) out += "\n\n";
-    out += OneText(answer, paint, wide);
+    OtherFamilies others;
+    for (const Blockers& other : answers) {
+      others.block = others.block || (&other != &answer && !other.blockers.empty());
+      others.replaced = others.replaced || other.to;
+    }
+    out += OneText(answer, paint, wide, others);
   }
   return out + GapsText(census.cluster(), paint);
 }
@@ -290,6 +317,7 @@ codec::Value BlockersDocument(const inspect::Census& census, const std::vector<B
                                 {"kind", inspect::NameOf(answer.pool)},
                                 {"ranges", std::move(leaving)},
                                 {"whole", answer.whole},
+                                {"leavesWith", StringOrNull(answer.leaves_with)},
                                 {"to", answer.to ? codec::Value(answer.to->text) : codec::Value()},
                                 {"outcome", inspect::NameOf(answer.outcome)},
                                 {"valuesInUse", answer.values_in_use},

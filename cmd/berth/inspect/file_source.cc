@@ -74,8 +74,10 @@ size_t LineAt(std::string_view text, size_t position) {
 /// Reads a list item by item, so that a large file needs little memory. `buffer` has the beginning.
 Result<size_t> ReadJsonObjects(Input& input, std::string& buffer, inspect::ClusterReader& reader) {
   size_t used = 0;
-  size_t lines = 0;  // Before the buffer.
+  size_t lines = 0;                 // Before the buffer.
+  std::vector<codec::Value> later;  // Items whose kind only the end of the list tells.
   std::optional<base::Error> error;
+  codec::JsonItemScanner* of_list = nullptr;
   codec::JsonItemScanner scanner([&](std::string_view item) {
     const auto parsed = codec::ParseJson(item, {.bytes = kMaxClusterFileBytes});
     if (!parsed) {
@@ -86,9 +88,16 @@ Result<size_t> ReadJsonObjects(Input& input, std::string& buffer, inspect::Clust
                                  lines + LineAt(buffer, position), parsed.error().message)};
       return false;
     }
-    used += reader.AddAny(*parsed);
+    const auto type = inspect::ItemTypeOf(of_list->list_version(), of_list->list_kind());
+    const bool named = parsed->Find("kind") != nullptr || parsed->AsObject() == nullptr;
+    if (named || !type.kind.empty()) {
+      used += reader.AddAny(*parsed, type);
+    } else {
+      later.push_back(*parsed);
+    }
     return true;
   });
+  of_list = &scanner;
   for (bool more = true; more;) {
     const auto done = scanner.Scan(buffer);
     if (error) return tl::unexpected(*error);
@@ -100,6 +109,8 @@ Result<size_t> ReadJsonObjects(Input& input, std::string& buffer, inspect::Clust
     more = *got;
   }
   if (const auto finished = scanner.Finish(); !finished) return tl::unexpected(finished.error());
+  const auto type = inspect::ItemTypeOf(scanner.list_version(), scanner.list_kind());
+  for (const codec::Value& item : later) used += reader.AddAny(item, type);
   return used;
 }
 

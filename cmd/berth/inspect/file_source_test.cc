@@ -59,6 +59,21 @@ TEST_F(FileSourceTest, EveryFormOfAListIsRead) {
             expected);
 }
 
+// kubectl get --raw /api/v1/services prints such a list, and jq -S orders its keys.
+TEST_F(FileSourceTest, ItemsOfTypedListsHaveTheKindOfTheList) {
+  const std::string items = R"([{"metadata":{"namespace":"a","name":"x"}},
+      {"metadata":{"namespace":"a","name":"y"}}])";
+  for (const std::string& text :
+       {R"({"kind":"ServiceList","apiVersion":"v1","metadata":{},"items":)" + items + "}",
+        R"({"apiVersion":"v1","items":)" + items + R"(,"kind":"ServiceList"})",
+        "apiVersion: v1\nkind: ServiceList\nitems: " + items}) {
+    EXPECT_EQ(Names({File("list", text)}), "a/x a/y ") << text;
+  }
+  EXPECT_THAT(
+      Names({File("pods", R"({"kind":"PodList","apiVersion":"v1","items":)" + items + "}")}),
+      HasSubstr("it holds no Service"));
+}
+
 TEST_F(FileSourceTest, ErrorsNameTheFileAndTheLine) {
   EXPECT_THAT(Names({"/does/not/exist"}), HasSubstr("/does/not/exist"));
   EXPECT_THAT(Names({File("cut", R"({"items":[{"kind":)")}),

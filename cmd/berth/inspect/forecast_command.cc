@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <optional>
 #include <utility>
 
@@ -23,11 +22,12 @@ int RunForecast(const ForecastArguments& arguments) {
   if (!arguments.add.empty()) {
     options.add = inspect::ParseRate(arguments.add);
     if (!options.add) {
-      fmt::print(stderr,
-                 "berth forecast: --add {}: must be a number of values per day, week, month or "
-                 "year, such as 500/week\n",
-                 base::GoQuoted(arguments.add));
-      return kBadUsage;
+      return ReportError(
+          "forecast",
+          {.reason = base::Reason::kInvalid,
+           .message = fmt::format("--add {}: must be a number of values per day, week, month or "
+                                  "year, such as 500/week",
+                                  base::GoQuoted(arguments.add))});
     }
   }
   std::optional<history::HistoryReader> reader;
@@ -35,6 +35,7 @@ int RunForecast(const ForecastArguments& arguments) {
     auto opened = OpenHistoryReader(arguments.history);
     if (!opened) return ReportError("forecast", opened.error());
     reader = *std::move(opened);
+    options.given_history = true;
   }
   const auto forecast = [&](const inspect::Census& census) {
     if (reader) options.history = PastUse(*reader, census);

@@ -47,6 +47,9 @@ Value ForecastDocument(const inspect::Cluster& cluster, const inspect::ForecastV
   for (const inspect::RangeForecast& forecast : view.ranges) {
     Object range = RangeNameDocument(forecast.range.ref);
     range.Set("percentUsed", forecast.range.figures.PercentUsed());
+    range.Set("historyUsed", view.given_history ? Value(forecast.now.growth.basis ==
+                                                        inspect::GrowthBasis::kHistory)
+                                                : Value());
     range.Set("now", OutlookDocument(forecast.now, now));
     range.Set("withAdded",
               forecast.with_added ? Value(OutlookDocument(*forecast.with_added, now)) : Value());

@@ -70,8 +70,8 @@ std::string RangeHeading(const RangeForecast& forecast, const Paint& paint) {
       fmt::format("{} of {} used", ShortNumber(forecast.now.usable - forecast.now.free),
                   ShortNumber(forecast.now.usable));
   const std::string gap(kColumnGap, ' ');
-  std::string line = paint.In(Color::kBold, range.text()) + gap + used;
-  size_t width = DisplayWidth(range.text()) + kColumnGap + DisplayWidth(used);
+  std::string line = paint.In(Color::kBold, base::ToVisible(range.label)) + gap + used;
+  size_t width = DisplayWidth(base::ToVisible(range.label)) + kColumnGap + DisplayWidth(used);
   if (width + kColumnGap + kForecastGauge + kColumnGap + PercentText(percent).size() <=
       paint.width()) {
     line += gap + paint.Gauge(percent, kForecastGauge);
@@ -111,12 +111,15 @@ std::string ResizedText(const inspect::Resized& resized, std::string_view add, b
   return out;
 }
 
-std::string RangeText(const RangeForecast& forecast, std::string_view add, base::WallTime now,
-                      const Paint& paint) {
+std::string RangeText(const RangeForecast& forecast, std::string_view add, bool given_history,
+                      base::WallTime now, const Paint& paint) {
   std::string out = "\n" + RangeHeading(forecast, paint);
   if (!forecast.range.ref.range->exact) {
     out += Wrapped("The range is " + base::ToVisible(forecast.range.ref.range->source) + ".",
                    kIndent, ProseWidth(paint));
+  }
+  if (given_history && forecast.now.growth.basis != inspect::GrowthBasis::kHistory) {
+    out += Wrapped(fmt::format("{}.", inspect::kHistoryTooShort), kIndent, ProseWidth(paint));
   }
   out += OutlookText(forecast.now, now, paint);
   if (forecast.with_added) {
@@ -137,7 +140,7 @@ std::string ForecastText(const inspect::Cluster& cluster, const inspect::Forecas
   std::string out = SourceLine(cluster, paint);
   bool from_creations = false;
   for (const RangeForecast& forecast : view.ranges) {
-    out += RangeText(forecast, add, cluster.read_at, paint);
+    out += RangeText(forecast, add, view.given_history, cluster.read_at, paint);
     from_creations =
         from_creations || forecast.now.growth.basis == inspect::GrowthBasis::kCreationTimes;
   }

@@ -33,13 +33,7 @@ constexpr size_t kMaxHostPortsBytes = size_t{1} << 20;
 
 /// Returns whether a flag names a cluster. Ranges alone do not.
 bool NamesCluster(const LintArguments& arguments) {
-  const SourceArguments& source = arguments.source;
-  return arguments.cluster || !source.files.empty() || !source.as_groups.empty() ||
-         std::ranges::any_of(std::array{&source.data_dir, &source.snapshot, &source.kubeconfig,
-                                        &source.context, &source.server, &source.token, &source.as,
-                                        &source.request_timeout, &source.certificate_authority},
-                             [](const std::string* text) { return !text->empty(); }) ||
-         source.insecure_skip_tls_verify;
+  return arguments.cluster || NamesSource(arguments.source);
 }
 
 Result<void> CheckLintArguments(const LintArguments& arguments) {
@@ -97,7 +91,7 @@ Result<inspect::Cluster> BaseOf(const LintArguments& arguments, const base::Cloc
 }
 
 Result<inspect::LintOptions> OptionsOf(const LintArguments& arguments) {
-  inspect::LintOptions options{.name_space = arguments.name_space};
+  inspect::LintOptions options;
   const auto ephemeral = ip::ParsePortRange(arguments.ephemeral_range);
   if (!ephemeral) {
     return base::Fail(Reason::kInvalid, fmt::format("--ephemeral-range {}: {}",
@@ -122,7 +116,7 @@ std::string Rendered(const LintArguments& arguments, const inspect::LintReport& 
   if (format == "github") return LintGithub(report);
   if (format == "sarif") return codec::WriteJson(LintSarif(report, version), {.indent = 2}) + "\n";
   if (format == "junit") return LintJunit(report, *inspect::SeverityNamed(arguments.fail_on));
-  return LintText(report, DetectStyle());
+  return LintText(report, DetectStyle({.narrowest = 40}));
 }
 
 int ExitCodeOf(const inspect::LintReport& report, LintSeverity fails) {
@@ -148,6 +142,8 @@ int RunLint(const LintArguments& arguments, std::string_view version) {
   const base::SystemClock clock;
   auto cluster = BaseOf(arguments, clock);
   if (!cluster) return ReportError("lint", cluster.error());
+  if (!cluster->name_space.empty()) options->name_space = cluster->name_space;
+  if (!arguments.name_space.empty()) options->name_space = arguments.name_space;
   const std::string source = options->has_cluster ? cluster->source : "";
   const std::vector<inspect::Manifest> manifests = ReadManifests(arguments.paths);
   const inspect::LintBase base = inspect::WithManifests(*std::move(cluster), manifests);

@@ -13,8 +13,8 @@ namespace berth::cli {
 struct LintArguments {
   std::vector<std::string> paths = {};
   SourceArguments source = {};
-  bool cluster = false;  ///< Check against the cluster that kubectl would use.
-  std::string name_space = "default";
+  bool cluster = false;         ///< Check against the cluster that kubectl would use.
+  std::string name_space = {};  ///< Empty means that of the context, or "default".
   std::string ephemeral_range = "32768-60999";
   std::vector<std::string> host_ports = {};  ///< Lists or files; "none" drops the usual ports.
   std::string format = "text";

@@ -162,6 +162,7 @@ Result<inspect::Cluster> LoadServer(const kube::Access& access, const SourceArgu
   inspect::ClusterReader reader({.read_at = clock.Now()});
   const ApiReading reading{.find_port_range = source.node_port_range.empty(),
                            .some_services = some_services};
+  reader.view().name_space = access.name_space;
   if (auto read = ReadServer(access, reading, clock, reader); !read) {
     return tl::unexpected(read.error());
   }

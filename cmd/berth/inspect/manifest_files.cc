@@ -35,7 +35,9 @@ class ManifestFinder {
       if (path == "-") {
         ReadFile(path, "standard input");
       } else {
+        const size_t before = manifests_.size();
         Visit(path, 0, /*named=*/true);
+        if (manifests_.size() == before && fs::is_directory(path)) AddMissing(path);
       }
     }
     return std::move(manifests_);
@@ -46,6 +48,14 @@ class ManifestFinder {
     inspect::Manifest& manifest = manifests_.emplace_back();
     manifest.file = std::move(file);
     manifest.faults.push_back({.message = std::move(message)});
+  }
+
+  void AddMissing(const std::string& folder) {
+    inspect::Manifest& manifest = manifests_.emplace_back();
+    manifest.file = ShownPath(folder);
+    manifest.faults.push_back({.is_missing = true,
+                               .message = "the folder has no manifest (*.yaml, *.yml or *.json)",
+                               .advice = "Nothing was checked. Name the folder that has them."});
   }
 
   /// Reads a file or a folder. A path that the user named is read whatever its name is.

@@ -9,6 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/go_text.h"
+#include "berth/inspect/value_text.h"
+#include "berth/text.h"
 #include "codec/timestamp.h"
 
 namespace berth::cli {
@@ -16,6 +19,10 @@ namespace {
 
 constexpr size_t kPastSpans = 20;
 constexpr std::chrono::days kPastDays{90};
+
+inspect::Bounds BoundsOf(const history::Moment& moment) {
+  return {.latest = moment.latest, .earliest = moment.earliest};
+}
 
 std::string OwnerText(const history::Owner& owner) {
   return fmt::format("{}/{}", owner.name_space, owner.name);
@@ -25,7 +32,7 @@ std::vector<inspect::UsePoint> PointsOf(const history::HistoryReader& reader, al
                                         const std::optional<alloc::Interval>& values,
                                         base::WallTime now) {
   if (!values) return {};
-  const auto found = reader.UsePoints(pool, *values, now - kPastDays, now, std::chrono::days(1));
+  const auto found = reader.UseAtLooks(pool, *values, now - kPastDays, now, std::chrono::days(1));
   if (!found) return {};
   std::vector<inspect::UsePoint> points;
   for (const history::UsePoint& point : *found) {
@@ -40,7 +47,7 @@ std::string_view CertaintyText(history::Certainty certainty) {
     case history::Certainty::kCertain:
       return "";
     case history::Certainty::kBeforeAndAfter:
-      return " (it held the value before and after, and was not seen at that moment)";
+      return " (it was seen before and after, and not at that moment)";
     case history::Certainty::kPossible:
       return " (possibly: the moment lies between two looks)";
   }
@@ -51,16 +58,16 @@ std::string_view CertaintyText(history::Certainty certainty) {
 
 inspect::History PastOwners(const history::HistoryReader& reader) {
   return [&reader](const alloc::PoolValue& value) {
-    std::vector<inspect::HeldSpan> spans;
     const auto past = reader.HistoryOf(value, kPastSpans);
-    if (!past) return spans;
+    if (!past) return inspect::ValuePast();
+    inspect::ValuePast shown{.begin = past->begin, .end = past->end, .gaps = past->gaps.size()};
     for (const history::Span& span : past->spans) {
-      inspect::HeldSpan& shown = spans.emplace_back(
-          inspect::HeldSpan{.from = span.from.latest, .owner = OwnerText(span.owner)});
-      if (span.to) shown.to = span.to->latest;
+      inspect::HeldSpan& last = shown.spans.emplace_back(
+          inspect::HeldSpan{.from = BoundsOf(span.from), .owner = OwnerText(span.owner)});
+      if (span.to) last.to = BoundsOf(*span.to);
     }
-    std::ranges::reverse(spans);
-    return spans;
+    std::ranges::reverse(shown.spans);
+    return shown;
   };
 }
 
@@ -72,22 +79,28 @@ inspect::UseHistory PastUse(const history::HistoryReader& reader, const inspect:
         .range = PointsOf(reader, range.pool, layout.span(), census.cluster().read_at),
         .dynamic_band = PointsOf(reader, range.pool, layout.BandSpan(alloc::Band::kDynamic),
                                  census.cluster().read_at)};
-    // Two points make a rate; with fewer the creation times say more.
-    if (past.range.size() > 1) use[range.row->text] = std::move(past);
+    // With less, the creation times say more.
+    if (inspect::IsEnough(past)) use[range.row->text] = std::move(past);
   }
   return use;
 }
 
-std::string HeldAtText(const alloc::PoolValue& value, base::WallTime at,
-                       const history::HeldAt& held) {
-  std::string out = fmt::format("{} at {}\n", alloc::TextOf(value), codec::FormatTime(at));
+std::string HeldAtText(std::string_view asked, base::WallTime at, const history::HeldAt& held,
+                       bool of_service, size_t width) {
+  std::string out = fmt::format("{} at {}\n", base::ToVisible(asked), codec::FormatTime(at));
+  const auto add = [&](const std::string& line) { out += Wrapped(line, kIndent, width); };
   for (const history::Holding& holding : held.holdings) {
-    out +=
-        fmt::format("  held by {} since {}{}\n", OwnerText(holding.span.owner),
-                    codec::FormatTime(holding.span.from.latest), CertaintyText(holding.certainty));
+    const history::Span& span = holding.span;
+    add(fmt::format("{} since {}{}",
+                    of_service ? "held " + alloc::TextOf(span.held.value)
+                               : "held by " + base::ToVisible(OwnerText(span.owner)),
+                    BoundsText(BoundsOf(span.from)), CertaintyText(holding.certainty)));
   }
-  if (held.holdings.empty()) out += "  held by no Service that the history knows\n";
-  if (!held.complete) out += fmt::format("  not complete: {}\n", held.note);
+  if (held.holdings.empty()) {
+    add(of_service ? "held nothing that the history knows"
+                   : "held by no Service that the history knows");
+  }
+  if (!held.complete) add("not complete: " + held.note);
   return out;
 }
 

@@ -27,6 +27,15 @@ struct SourceArguments {
   std::vector<std::string> service_cidrs = {};  ///< For a source that does not show them.
 };
 
+/// Returns whether an argument names the source. Ranges alone do not.
+inline bool NamesSource(const SourceArguments& source) {
+  return !source.files.empty() || !source.data_dir.empty() || !source.snapshot.empty() ||
+         !source.kubeconfig.empty() || !source.context.empty() || !source.server.empty() ||
+         !source.token.empty() || !source.as.empty() || !source.as_groups.empty() ||
+         !source.request_timeout.empty() || !source.certificate_authority.empty() ||
+         source.insecure_skip_tls_verify;
+}
+
 /// The arguments that say how the answer looks.
 struct OutputArguments {
   std::string format = "table";  ///< "table", "wide", "json" or "yaml".

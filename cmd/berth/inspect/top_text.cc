@@ -99,18 +99,19 @@ std::vector<Cell> RangeCells(const TopRange& range, bool wide) {
   const bool judged = range.worst >= Severity::kWarning;
   const Color color = judged ? ColorOf(*range.worst) : Color::kNone;
   const uint64_t spill = range.figures.Spill();
-  std::vector<Cell> cells = {{judged ? std::string(MarkOf(*range.worst)) : "", color},
-                             {range.text(), color == Color::kNone ? Color::kBold : color},
-                             Cell::Gauge(percent),
-                             {PercentText(percent)},
-                             {UsedOf(range.figures.Usable(), range.figures.Free())},
-                             BandCell(range.figures.static_band),
-                             BandCell(range.figures.dynamic_band),
-                             CountCell(counts[State::kReserved]),
-                             {range.origins_known ? CountCell(spill).text : "?",
-                              spill > 0 ? Color::kYellow : Color::kNone},
-                             {range.growth.Known() ? RateText(range.growth.likely) : "?"},
-                             {FullInText(range.full)}};
+  std::vector<Cell> cells = {
+      {judged ? std::string(MarkOf(*range.worst)) : "", color},
+      {base::ToVisible(range.label), color == Color::kNone ? Color::kBold : color},
+      Cell::Gauge(percent),
+      {PercentText(percent)},
+      {UsedOf(range.figures.Usable(), range.figures.Free())},
+      BandCell(range.figures.static_band),
+      BandCell(range.figures.dynamic_band),
+      CountCell(counts[State::kReserved]),
+      {range.origins_known ? CountCell(spill).text : "?",
+       spill > 0 ? Color::kYellow : Color::kNone},
+      {range.growth.Known() ? RateText(range.growth.likely) : "?"},
+      {FullInText(range.full)}};
   if (!wide) return cells;
   cells.push_back(CountCell(range.figures.Free()));
   cells.push_back(CountCell(counts[State::kCooling]));

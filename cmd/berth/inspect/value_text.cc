@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "audit/finding.h"
 #include "base/go_text.h"
@@ -42,6 +43,7 @@ std::string Heading(const ValueAnswer& answer, const Paint& paint) {
   std::string standing(inspect::NameOf(answer.standing));
   if (twice) standing = fmt::format("TAKEN BY {} SERVICES", answer.owners.size());
   if (answer.standing == Standing::kOutside) standing = "outside of every range";
+  if (answer.standing == Standing::kUnknown) standing = "of no Service; the range is not known";
   return HeadingText(paint, alloc::TextOf(answer.value),
                      fmt::format("{}, ", KindNoun(KindOf(answer.value.pool), 1)), standing, color) +
          "\n";
@@ -95,14 +97,26 @@ std::string RecordStateText(const inspect::Record& record) {
   return fmt::format("{}, released and cooling{}", name, Until(record));
 }
 
-void AddRecord(const ValueAnswer& answer, FactList& facts) {
+/// Says how long an orphan will stay.
+std::string OrphanText(const inspect::Census& census, const inspect::Record& record) {
+  constexpr std::chrono::minutes kRemoved{10};
+  const bool old = record.since && census.cluster().read_at - *record.since > kRemoved;
+  return old ? "Nobody gets it until the record is gone. A server removes its own ones within "
+               "minutes, and this one is older; berth verify says what to do."
+             : "Nobody gets it until the server removes the record, within minutes; berth verify "
+               "lists all such records.";
+}
+
+void AddRecord(const inspect::Census& census, const ValueAnswer& answer, FactList& facts) {
   const auto service_of = [&] {
     return base::ToVisible(fmt::format("{}/{}", answer.record->facts.service_namespace,
                                        answer.record->facts.service_name));
   };
   switch (answer.check) {
     case RecordCheck::kAgrees:
-      if (answer.record != nullptr) facts.Add("Record", RecordStateText(*answer.record));
+      if (answer.record == nullptr) return;
+      facts.Add("Record", RecordStateText(*answer.record) +
+                              (answer.owners.size() > 1 ? ", names " + service_of() : ""));
       return;
     case RecordCheck::kNotShown:
       return;
@@ -115,10 +129,9 @@ void AddRecord(const ValueAnswer& answer, FactList& facts) {
       return;
     case RecordCheck::kOrphan:
       facts.Add("Record",
-                fmt::format("An orphan. {} names Service {}, which does not have the value. Nobody "
-                            "gets it until the server removes the record, within minutes; berth "
-                            "verify lists all such records.",
-                            RecordStateText(*answer.record), service_of()),
+                fmt::format("An orphan. {} names Service {}, which does not have the value. {}",
+                            RecordStateText(*answer.record), service_of(),
+                            OrphanText(census, *answer.record)),
                 "An orphan.", Color::kRed);
       return;
     case RecordCheck::kOtherOwner:
@@ -136,8 +149,21 @@ void AddSince(const inspect::Census& census, const ValueAnswer& answer, FactList
                          (answer.since_of_record ? "" : ", when the Service was created"));
 }
 
-void AddPlaces(const ValueAnswer& answer, const Paint& paint, FactList& facts) {
-  if (answer.places.empty()) facts.Add("Range", "none");
+/// Returns what is assumed instead of the range that is not known.
+std::string AssumedText(const inspect::Census& census, PoolId pool) {
+  for (const inspect::RangeRef& range : census.ranges()) {
+    if (range.pool != pool) continue;
+    return fmt::format("not known; {} is {}", range.row->text, range.range->source);
+  }
+  return "not known";
+}
+
+void AddPlaces(const inspect::Census& census, const ValueAnswer& answer, const Paint& paint,
+               FactList& facts) {
+  if (answer.places.empty()) {
+    const bool unknown = answer.standing == Standing::kUnknown;
+    facts.Add("Range", unknown ? AssumedText(census, answer.value.pool) : "none");
+  }
   bool first = true;
   for (const Place& place : answer.places) {
     std::string text = base::ToVisible(inspect::TitleOf(place.range));
@@ -211,6 +237,17 @@ std::string NotNowText(const ValueAnswer& answer) {
   }
 }
 
+/// Returns the answer for a value of a range that is only assumed.
+std::string NotKnownText(const ValueAnswer& answer) {
+  if (answer.value.pool == PoolId::kPorts) {
+    return "Not known. The range of node ports is assumed, so a request that names this one may be "
+           "accepted or refused. Give --node-port-range to be sure.";
+  }
+  return "Not known. The ranges are assumed from the addresses in use, and so are their bands. "
+         "Give "
+         "--service-cidr to be sure.";
+}
+
 std::string HardCodeText(const inspect::Census& census, const ValueAnswer& answer) {
   const auto& advice = answer.advice;
   switch (advice.verdict) {
@@ -226,6 +263,8 @@ std::string HardCodeText(const inspect::Census& census, const ValueAnswer& answe
           "No. It is in the static band, but the dynamic band is full. So any Service that does "
           "not name a value may get it: {}.",
           advice.one_in ? ChanceText(*advice.one_in) : "at any time");
+    case Verdict::kUnknown:
+      return NotKnownText(answer);
     case Verdict::kNotNow:
       break;
   }
@@ -239,6 +278,7 @@ void AddAdvice(const inspect::Census& census, const ValueAnswer& answer, FactLis
     return;
   }
   const bool safe = answer.advice.verdict == Verdict::kSafe;
+  const bool unknown = answer.advice.verdict == Verdict::kUnknown;
   std::string text = HardCodeText(census, answer);
   if (answer.standing == Standing::kCooling) {
     text += " It was released recently. Picks avoid it for now, but a request may name it.";
@@ -246,10 +286,14 @@ void AddAdvice(const inspect::Census& census, const ValueAnswer& answer, FactLis
   const bool assumed = std::ranges::any_of(answer.places, [](const Place& place) {
     return place.range.range != nullptr && !place.range.range->exact;
   });
-  if (assumed) {
+  if (assumed && !unknown) {
     text +=
         fmt::format(" The range is assumed; give {} to be sure.",
                     answer.value.pool == PoolId::kPorts ? "--node-port-range" : "--service-cidr");
+  }
+  if (unknown) {
+    facts.Add("Hard-code", text, "Not known.", Color::kYellow);
+    return;
   }
   facts.Add("Hard-code", text, safe ? "Yes." : "No", safe ? Color::kGreen : Color::kRed);
   if (!near.empty()) facts.Add(safe ? "Safe too" : "Safe", near);
@@ -271,21 +315,37 @@ void AddDoubt(const ValueAnswer& answer, FactList& facts) {
             "what kubectl get ipaddresses -o json prints.");
 }
 
+/// Returns what the history does not tell.
+std::string PastLimits(const inspect::ValuePast& past) {
+  if (!past.begin) return "the history has no look at the cluster yet";
+  std::string out = fmt::format("the history begins at {}", codec::FormatTime(*past.begin));
+  if (past.gaps > 0) {
+    out += fmt::format(" and has {}, in which owners may have been missed",
+                       Plural(past.gaps, "gap", "gaps"));
+  }
+  if (past.end) out += fmt::format("; its last look was at {}", codec::FormatTime(*past.end));
+  return out;
+}
+
 void AddHistory(const ValueAnswer& answer, FactList& facts) {
   if (!answer.history) return;
-  if (answer.history->empty()) facts.Add("History", "nobody has had it before");
+  const inspect::ValuePast& past = *answer.history;
+  if (past.spans.empty()) {
+    facts.Add("History", fmt::format("nobody is known to have had it; {}", PastLimits(past)));
+    return;
+  }
   size_t shown = 0;
-  for (const inspect::HeldSpan& span : *answer.history) {
+  for (const inspect::HeldSpan& span : past.spans) {
     if (shown == kSpansShown) {
-      facts.Add(
-          "", fmt::format("and {} more; -o json lists all", answer.history->size() - kSpansShown));
+      facts.Add("", fmt::format("and {} more; -o json lists all", past.spans.size() - kSpansShown));
       break;
     }
-    facts.Add(
-        shown++ == 0 ? "History" : "",
-        fmt::format("{} from {} to {}", base::ToVisible(span.owner), codec::FormatTime(span.from),
-                    span.to ? codec::FormatTime(*span.to) : "now"));
+    facts.Add(shown++ == 0 ? "History" : "",
+              fmt::format("{} {} {}{}", base::ToVisible(span.owner), span.to ? "from" : "since",
+                          BoundsText(span.from),
+                          span.to ? fmt::format(", until {}", BoundsText(*span.to)) : ""));
   }
+  facts.Add("", PastLimits(past));
 }
 
 }  // namespace
@@ -321,6 +381,13 @@ std::string ManagedText(const inspect::Service& service) {
                      base::ToVisible(service.controller));
 }
 
+std::string BoundsText(const inspect::Bounds& bounds) {
+  const std::string latest = codec::FormatTime(bounds.latest);
+  if (!bounds.earliest) return latest + " or earlier";
+  const std::string earliest = codec::FormatTime(*bounds.earliest);
+  return earliest == latest ? latest : fmt::format("between {} and {}", earliest, latest);
+}
+
 std::string SinceText(base::WallTime time, base::WallTime now) {
   return fmt::format("{}, {} ago", codec::FormatTime(time), rules::HumanDuration(now - time));
 }
@@ -331,8 +398,8 @@ std::string ValueAnswerText(const inspect::Census& census, const ValueAnswer& an
   AddOwners(answer, facts);
   if (answer.standing != Standing::kTaken) AddAdvice(census, answer, facts);
   AddSince(census, answer, facts);
-  AddPlaces(answer, paint, facts);
-  AddRecord(answer, facts);
+  AddPlaces(census, answer, paint, facts);
+  AddRecord(census, answer, facts);
   const PoolId pool = answer.value.pool;
   if (answer.below != nullptr || answer.above != nullptr) {
     facts.Add("Neighbours", fmt::format("{}, {}", NeighbourText(answer.below, pool, "below"),

@@ -24,4 +24,8 @@ std::string ManagedText(const inspect::Service& service);
 /// Returns "2026-01-02T03:04:05Z, 3d4h ago".
 std::string SinceText(base::WallTime time, base::WallTime now);
 
+/// Returns "2026-01-02T03:04:05Z" if that is exact, "2026-01-02T03:04:05Z or earlier", or "between
+/// 2026-01-02T03:04:05Z and 2026-01-02T09:04:05Z".
+std::string BoundsText(const inspect::Bounds& bounds);
+
 }  // namespace berth::cli

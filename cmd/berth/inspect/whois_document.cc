@@ -82,11 +82,22 @@ Value AdviceDocument(const ValueAnswer& answer) {
 Value HistoryDocument(const ValueAnswer& answer) {
   if (!answer.history) return {};
   Array spans;
-  for (const inspect::HeldSpan& span : *answer.history) {
-    spans.push_back(Object{
-        {"owner", span.owner}, {"from", TimeOrNull(span.from)}, {"to", TimeOrNull(span.to)}});
+  for (const inspect::HeldSpan& span : answer.history->spans) {
+    spans.push_back(Object{{"owner", span.owner},
+                           {"from", TimeOrNull(span.from.latest)},
+                           {"fromEarliest", TimeOrNull(span.from.earliest)},
+                           {"to", span.to ? TimeOrNull(span.to->latest) : Value()},
+                           {"toEarliest", span.to ? TimeOrNull(span.to->earliest) : Value()}});
   }
   return spans;
+}
+
+/// Returns how far the history reaches.
+Value HistoryKnownDocument(const ValueAnswer& answer) {
+  if (!answer.history) return {};
+  return Object{{"begin", TimeOrNull(answer.history->begin)},
+                {"end", TimeOrNull(answer.history->end)},
+                {"gapCount", uint64_t{answer.history->gaps}}};
 }
 
 Value ValueDocument(const std::optional<ValueAnswer>& answer) {
@@ -108,7 +119,8 @@ Value ValueDocument(const std::optional<ValueAnswer>& answer) {
                 {"below", NeighbourDocument(answer->below, answer->value.pool)},
                 {"above", NeighbourDocument(answer->above, answer->value.pool)},
                 {"hardCode", AdviceDocument(*answer)},
-                {"history", HistoryDocument(*answer)}};
+                {"history", HistoryDocument(*answer)},
+                {"historyKnown", HistoryKnownDocument(*answer)}};
 }
 
 Value HoldingDocument(const inspect::Census& census, const Held& held) {

@@ -59,11 +59,12 @@ std::string Map(const MapArguments& arguments, const Style& style = kAscii) {
   return MapText(census, views->front(), style);
 }
 
-std::string BlockersOf(const char* range, const char* to, const Style& style = kAscii) {
+std::string BlockersOf(const char* range, const std::string& to, const Style& style = kAscii) {
   const inspect::Cluster cluster = Shop();
   const inspect::Census census(cluster);
-  return BlockersText(census, inspect::FindBlockers(census, {.range = range, .to = to}).value(),
-                      style, false);
+  inspect::BlockersQuestion question{.range = range};
+  if (!to.empty()) question.to.push_back(to);
+  return BlockersText(census, inspect::FindBlockers(census, question).value(), style, false);
 }
 
 size_t Widest(const std::string& text) {

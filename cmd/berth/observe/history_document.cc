@@ -80,6 +80,23 @@ codec::Value RangeDocument(const observe::RangeReport& range) {
                              BandDocument("dynamic", range.pool, range.figures.dynamic_band)}}};
 }
 
+codec::Value HeldAtDocument(const char* key, std::string_view asked, base::WallTime at,
+                            const history::HeldAt& held) {
+  constexpr std::array<std::string_view, 3> kCertainty = {"certain", "beforeAndAfter", "possible"};
+  codec::Array holders;
+  for (const history::Holding& holding : held.holdings) {
+    codec::Object document = SpanDocument(holding.span);
+    document.Set("certainty", kCertainty[static_cast<size_t>(holding.certainty)]);
+    holders.emplace_back(std::move(document));
+  }
+  codec::Object document{{key, asked},
+                         {"at", TimeText(at)},
+                         {"holders", std::move(holders)},
+                         {"complete", held.complete}};
+  if (!held.note.empty()) document.Set("note", held.note);
+  return document;
+}
+
 }  // namespace
 
 std::string HistoryDirectory(const std::string& data_dir) { return data_dir + "/history"; }
@@ -96,21 +113,13 @@ base::Result<alloc::PoolValue> ParseHeldValue(std::string_view text) {
 
 codec::Value ToDocument(const alloc::PoolValue& value, base::WallTime at,
                         const history::HeldAt& held) {
-  constexpr std::array<std::string_view, 3> kCertainty = {"certain", "beforeAndAfter", "possible"};
-  codec::Array holders;
-  for (const history::Holding& holding : held.holdings) {
-    codec::Object document = SpanDocument(holding.span);
-    document.Set("certainty", kCertainty[static_cast<size_t>(holding.certainty)]);
-    holders.emplace_back(std::move(document));
-  }
-  codec::Object document{{"value", alloc::TextOf(value)},
-                         {"at", TimeText(at)},
-                         {"holders", std::move(holders)},
-                         {"complete", held.complete}};
-  if (!held.note.empty()) document.Set("note", held.note);
-  return document;
+  return HeldAtDocument("value", alloc::TextOf(value), at, held);
 }
 
+codec::Value ServiceDocumentAt(std::string_view service, base::WallTime at,
+                               const history::HeldAt& held) {
+  return HeldAtDocument("service", service, at, held);
+}
 codec::Value ToDocument(const history::Past& past) {
   codec::Array spans;
   for (const history::Span& span : past.spans) spans.emplace_back(SpanDocument(span));

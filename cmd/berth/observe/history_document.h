@@ -25,6 +25,9 @@ base::Result<alloc::PoolValue> ParseHeldValue(std::string_view text);
 
 codec::Value ToDocument(const alloc::PoolValue& value, base::WallTime at,
                         const history::HeldAt& held);
+/// Returns the same for a Service.
+codec::Value ServiceDocumentAt(std::string_view service, base::WallTime at,
+                               const history::HeldAt& held);
 codec::Value ToDocument(const history::Past& past);
 codec::Value ToDocument(const std::vector<history::UsePoint>& points);
 codec::Value ToDocument(const observe::Figures& figures);
