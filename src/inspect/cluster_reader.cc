@@ -207,21 +207,20 @@ size_t ClusterReader::AddAny(const Value& object, const ObjectType& type) {
   const std::string_view kind = named ? StringAt(object, "kind") : type.kind;
   const std::string_view version = named ? StringAt(object, "apiVersion") : type.api_version;
   const std::string_view group = version.substr(0, version.rfind('/'));
+  const bool own = group == api::kIpRangeKind.group;
   if (kind == "Service" && version == "v1") {
     AddService(object);
   } else if (kind == "ServiceCIDR" && group == api::kServiceCidrKind.group) {
     AddRange(RangeKind::kServiceCidr, object);
   } else if (kind == "IPAddress" && group == api::kIpAddressKind.group) {
     AddPlainAddress(object);
-  } else if (group != api::kIpRangeKind.group) {
-    return 0;
-  } else if (kind == api::kAllocatedAddressKind.kind) {
+  } else if (own && kind == api::kAllocatedAddressKind.kind) {
     AddAllocatedAddress(object);
-  } else if (kind == api::kNodePortKind.kind) {
+  } else if (own && kind == api::kNodePortKind.kind) {
     AddNodePort(object);
-  } else if (kind == api::kIpRangeKind.kind) {
+  } else if (own && kind == api::kIpRangeKind.kind) {
     AddRange(RangeKind::kIpRange, object);
-  } else if (kind == api::kNodePortRangeKind.kind) {
+  } else if (own && kind == api::kNodePortRangeKind.kind) {
     AddRange(RangeKind::kNodePortRange, object);
   } else {
     return 0;
