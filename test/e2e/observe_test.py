@@ -276,6 +276,11 @@ def seconds_of(text):
     return datetime.datetime.fromisoformat(text).timestamp()
 
 
+def wait_for_more(items):
+    count = len(items)
+    wait_for(lambda: len(items) > count + 10)
+
+
 class FollowTest(ObserveBase):
     """A server of Berth is the cluster."""
 
@@ -383,12 +388,12 @@ class FollowTest(ObserveBase):
             started = time.time()
             observer = self.serve(*self.source(server.port))
             ready = time.time()
-            time.sleep(1.8)  # How long this observer lives.
+            wait_for_more(truth)
+            time.sleep(LOST + 0.1)  # So that the observer keeps these.
             lives.append((started, ready, time.time()))
             observer.kill()
             observer.wait()
-            count = len(truth)
-            wait_for(lambda: len(truth) > count + 10)
+            wait_for_more(truth)
         started = time.time()
         self.serve(*self.source(server.port))
         lives.append((started, time.time(), float("inf")))
@@ -399,8 +404,9 @@ class FollowTest(ObserveBase):
         counts = collections.Counter()
         for each in truth:
             self.compare_service(each, lives, counts)
-        self.assertGreater(counts["seen"], 20, counts)
-        self.assertGreater(counts["missed"], 20, counts)
+        # Without an observer, some of the eight Services are deleted, and others last until the next.
+        self.assertGreater(counts["seen"], 5 * KILLS, counts)
+        self.assertGreaterEqual(counts["missed"], KILLS, counts)
         gaps = json.loads(self.get("/api/v1/history", value=last["address"])[1])["gaps"]
         self.assertEqual(len(gaps), KILLS)
         for gap, (_, _, killed), (_, ready, _) in zip(gaps, lives, lives[1:]):
