@@ -44,6 +44,7 @@ if(BERTH_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
   include(GoogleTest)
+  add_custom_target(ordinary_tests)  # What the tests labelled fast and slow need.
 endif()
 
 include(precompiled)
@@ -56,9 +57,10 @@ function(berth_test_library target)
   berth_precompiled(${target} library)
 endfunction()
 
-# berth_test(<name> LABEL <fast|slow|long|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
-# Adds one test program. Each of its cases becomes a ctest case with the label. SERIAL is for tests
-# that need the machine for themselves: no other test runs at the same time.
+# berth_test(<name> LABEL <fast|slow|models|long|chaos> SOURCES <file...> DEPS <module...> [SERIAL])
+# Adds one test program. Each of its cases becomes a ctest case with the label, or the whole program
+# if it is fast and BERTH_WHOLE_PROGRAMS is set. SERIAL is for tests that need the machine for
+# themselves: no other test runs at the same time.
 function(berth_test name)
   cmake_parse_arguments(arg "SERIAL" "LABEL" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -74,8 +76,17 @@ function(berth_test name)
   list(TRANSFORM arg_DEPS PREPEND berth_)
   target_link_libraries(${name} PRIVATE ${arg_DEPS} GTest::gmock GTest::gtest_main rapidcheck
                                         rapidcheck_gtest)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL} TIMEOUT 1800
-                       RUN_SERIAL ${arg_SERIAL} SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  if(arg_LABEL MATCHES "fast|slow")
+    add_dependencies(ordinary_tests ${name})
+  endif()
+  set(properties LABELS ${arg_LABEL} TIMEOUT 1800 RUN_SERIAL ${arg_SERIAL})
+  if(BERTH_WHOLE_PROGRAMS AND arg_LABEL STREQUAL "fast")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES ${properties})
+  else()
+    gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES ${properties}
+                         SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
+  endif()
 endfunction()
 
 # berth_module(<name> SOURCES <file...> [DEPS <module...>] [LIBS <target...>]

@@ -1,7 +1,8 @@
 # The tests, and the forms in which they run. Sourced by ./dev.
 #
 # short        release build, tests of at most 15 s each, checks, a short fuzz
-# sanitizers   the same tests under AddressSanitizer and UndefinedBehaviorSanitizer
+# sanitizers   unit tests, crashes and chosen scripts under AddressSanitizer and
+#              UndefinedBehaviorSanitizer
 # longer       the tests labelled long and chaos
 # javascript   the JavaScript client, which needs npm's registry
 # all          everything, in the long forms, with ThreadSanitizer
@@ -91,9 +92,8 @@ readonly SHORT_STEPS=("programs" "format, layers and words" "build (release)"
   "clang-tidy and includes (changed files)" "tests (release)" "build (fuzz targets)" "fuzzing, 3 s each")
 
 test_sanitizers() {
-  step build_tests asan
-  # The tests labelled clients spend their time in the clients, where a sanitizer finds nothing.
-  step run_ctest asan asan -LE 'long|chaos|clients|javascript'
+  step build_tests asan ordinary_tests
+  step run_ctest asan asan -LE 'long|chaos|models|plain|javascript' -E '_NOT_BUILT$'
 }
 readonly SANITIZER_STEPS=("build (asan)" "tests (AddressSanitizer, UndefinedBehaviorSanitizer)")
 
@@ -142,7 +142,7 @@ run_tests() {
       test_short
       ;;
     sanitizers)
-      left_out=("clients, whose time goes into the client: ./dev test --all")
+      left_out=("models, and scripts that take the paths of others: ./dev test --all")
       plan_steps "${SANITIZER_STEPS[@]}"
       test_sanitizers
       ;;
