@@ -67,10 +67,11 @@ function(berth_test name)
   if(arg_LABEL STREQUAL "fast")
     # The code under test is optimized. The tests themselves need not be, and compile in half the
     # time.
-    target_compile_options(${name} PRIVATE -O0)
+    target_compile_options(${name} PRIVATE -O0 ${BERTH_TEST_OPTIONS})
     berth_precompiled(${name} fast_tests)
   else()
-    target_compile_options(${name} PRIVATE -O1)  # See berth_test_library.
+    # For -O1 see berth_test_library.
+    target_compile_options(${name} PRIVATE -O1 ${BERTH_TEST_OPTIONS})
     berth_precompiled(${name} slow_tests)
   endif()
   list(TRANSFORM arg_DEPS PREPEND berth_)
