@@ -64,6 +64,7 @@ missing_packages() {
 # Runs apt-get with its progress on one line. Its output is kept in a file, in case it fails.
 apt_get() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q -o Acquire::Retries=2 \
+    -o DPkg::Lock::Timeout=120 \
     -o Acquire::http::Timeout=20 -o APT::Status-Fd=1 --no-install-recommends "$@" 2>&1 |
     while IFS= read -r line; do
       case $line in
@@ -76,10 +77,22 @@ apt_get() {
     done >"$BUILD/apt.log"
 }
 
+# Reads the package lists. Waits for another apt-get, such as a daily update, for two minutes at most.
+read_lists() {
+  local end=$((SECONDS + 120))
+  until apt_get update; do
+    grep -q 'Could not get lock' "$BUILD/apt.log" || return 1
+    ((SECONDS < end)) || die "another apt-get has been reading the package lists for two minutes." \
+      "Run this again when it has ended."
+    progress "another apt-get reads the package lists; waiting for it"
+    sleep 1
+  done
+}
+
 update_lists() {
   [[ -z ${lists_are_new:-} ]] || return 0
   # apt-get update succeeds even if a server cannot be reached, so check its warnings too.
-  if ! apt_get update || grep -q '^\(E\|W\): .*\(Failed to fetch\|Could not resolve\)' "$BUILD/apt.log"; then
+  if ! read_lists || grep -q '^\(E\|W\): .*\(Failed to fetch\|Could not resolve\)' "$BUILD/apt.log"; then
     clear_progress
     grep -m 3 '^[EW]:' "$BUILD/apt.log" >&2 || true
     die "Debian's package servers cannot be reached. Check the network, the proxy (http_proxy) and" \
