@@ -44,6 +44,8 @@ struct ClusterOutline {
   audit::Keeps keeps = audit::Keeps::kNothing;
   /// Ranges that no object shows, such as one that a flag gives.
   std::vector<inspect::Range> given_ranges = {};
+  /// Where the cluster is and which server it has; without objects.
+  inspect::Cluster head = {};
 };
 
 /// Threads: any, one at a time for each kind.
