@@ -36,6 +36,8 @@ inline constexpr size_t kFindingKinds = 15;
 
 /// Returns the name of a kind in metrics and documents, such as "TwoOwners".
 std::string_view NameOf(FindingKind kind);
+/// Returns what a kind means, in a few words: "two Services have the same address or port".
+std::string_view MeaningOf(FindingKind kind);
 
 /// An object that a finding is about.
 struct ObjectRef {

@@ -153,14 +153,9 @@ std::vector<Obstacle> ObstaclesOf(const Service& service, const Held& held) {
   return all;
 }
 
-/// Whether Berth serves the range. Where the source does not tell, the kind of the object does.
-bool IsOfBerth(const Census& census, const Target& target) {
-  const ServerKind server = census.cluster().server;
-  if (server != ServerKind::kUnknown) return server == ServerKind::kBerth;
-  // A port range that an object of Berth describes has a name of its own.
-  return std::ranges::any_of(target.leaving, [](const RangeRef& range) {
-    return range.row->kind == RangeKind::kIpRange ||
-           (range.row->kind == RangeKind::kNodePortRange && range.row->name != range.row->text);
+bool IsTargetOfBerth(const Census& census, const Target& target) {
+  return std::ranges::any_of(target.leaving, [&census](const RangeRef& range) {
+    return IsOfBerth(census.cluster(), range);
   });
 }
 
@@ -220,7 +215,7 @@ void AddRecords(const Census& census, const Target& target, const alloc::Coverag
 }
 
 Blockers BlockersOf(const Census& census, Target target, const std::optional<WrittenRange>& to) {
-  const bool berth = IsOfBerth(census, target);
+  const bool berth = IsTargetOfBerth(census, target);
   const alloc::Coverage after(RowsAfter(census, target, to));
   Blockers answer{.to = to,
                   .title = target.title,
@@ -238,6 +233,13 @@ Blockers BlockersOf(const Census& census, Target target, const std::optional<Wri
 }
 
 }  // namespace
+
+bool IsOfBerth(const Cluster& cluster, const RangeRef& range) {
+  if (cluster.server != ServerKind::kUnknown) return cluster.server == ServerKind::kBerth;
+  if (range.row->kind == RangeKind::kIpRange) return true;
+  // A port range that an object of Berth describes has a name of its own.
+  return range.row->kind == RangeKind::kNodePortRange && range.row->name != range.row->text;
+}
 
 Result<std::vector<Blockers>> FindBlockers(const Census& census, const BlockersQuestion& question) {
   auto targets = TargetsOf(census, question.range);
@@ -265,6 +267,22 @@ Result<std::vector<Blockers>> FindBlockers(const Census& census, const BlockersQ
   for (Target& target : *targets) {
     const std::optional<WrittenRange>& to = replaced[target.pool];
     answers.push_back(BlockersOf(census, std::move(target), to));
+  }
+  return answers;
+}
+
+std::vector<Blockers> FindBlockersOf(const Census& census, const RangeRef& range,
+                                     const std::vector<WrittenRange>& to) {
+  std::vector<Target> targets = {{.pool = range.pool,
+                                  .values = AllValuesOf(*range.row),
+                                  .title = TitleOf(range),
+                                  .leaving = {range}}};
+  AddOtherFamilies(census, targets);
+  std::vector<Blockers> answers;
+  for (Target& target : targets) {
+    const auto found = std::ranges::find(to, target.pool, &WrittenRange::pool);
+    answers.push_back(BlockersOf(census, std::move(target),
+                                 found == to.end() ? std::nullopt : std::optional(*found)));
   }
   return answers;
 }

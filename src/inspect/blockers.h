@@ -99,4 +99,13 @@ struct Blockers {
 base::Result<std::vector<Blockers>> FindBlockers(const Census& census,
                                                  const BlockersQuestion& question);
 
+/// Returns whether Berth serves the range. Where the source does not tell, the kind of the object
+/// does.
+bool IsOfBerth(const Cluster& cluster, const RangeRef& range);
+
+/// Returns what blocks the replacement of a range by others, at most one of each family. If the
+/// object of the range has two families, both are answered, the given range first.
+std::vector<Blockers> FindBlockersOf(const Census& census, const RangeRef& range,
+                                     const std::vector<WrittenRange>& to);
+
 }  // namespace berth::inspect

@@ -119,9 +119,8 @@ const Record* Census::RecordOf(const PoolValue& value) const {
   return found.empty() ? nullptr : found.front();
 }
 
-State Census::StateByRecord(const Record* record) const {
-  if (record == nullptr) return State::kFree;
-  switch (record->facts.state) {
+State StateByRecord(const Record& record) {
+  switch (record.facts.state) {
     case rules::RecordState::kAllocated:
       return State::kTaken;  // No client can have it, even if its Service is gone.
     case rules::RecordState::kReserved:
@@ -135,8 +134,7 @@ State Census::StateByRecord(const Record* record) const {
 
 State Census::StateIn(const alloc::RangeRow& row, const PoolValue& value) const {
   if (!UsesOf(value).empty()) return State::kTaken;
-  const State state = StateByRecord(RecordOf(value));
-  if (state != State::kFree) return state;
+  if (const Record* record = RecordOf(value)) return StateByRecord(*record);
   return row.layout.GivesOut(value.value) ? State::kFree : State::kExcluded;
 }
 
@@ -162,7 +160,7 @@ BandFigures Census::CountBand(const RangeRef& range, const std::optional<Interva
         return;
       }
       if (next_record > 0 && value == ValueOfRecord(records[next_record - 1])) continue;
-      count(StateByRecord(records[next_record]), value);
+      count(StateByRecord(*records[next_record]), value);
     }
   };
   for (size_t i = 0; i < uses.size(); ++i) {

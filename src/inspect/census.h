@@ -64,6 +64,9 @@ struct RangeFigures {
   uint64_t Spill() const { return static_band.drawn; }
 };
 
+/// Returns the state that a record gives to a value that no Service has.
+alloc::State StateByRecord(const Record& record);
+
 class Census {
  public:
   explicit Census(const Cluster& cluster);
@@ -96,7 +99,6 @@ class Census {
   RangeFigures FiguresOf(const RangeRef& range) const;
 
  private:
-  alloc::State StateByRecord(const Record* record) const;
   BandFigures CountBand(const RangeRef& range, const std::optional<alloc::Interval>& span) const;
 
   const Cluster& cluster_;

@@ -39,6 +39,7 @@ struct Service {
   bool deleting = false;                       ///< It has a deletion timestamp.
   std::string controller = {};                 ///< "Gateway shop/web" if another object owns it.
   std::string tool = {};                       ///< "Helm release web", "Argo CD", ... if known.
+  std::string labels = {};                     ///< "app=web,tier=front", by key.
   std::vector<Held> holds = {};                ///< Each value once.
 };
 

@@ -64,6 +64,26 @@ std::string ToolOf(const Value& service) {
   return std::string(label("app.kubernetes.io/managed-by"));
 }
 
+/// Returns the labels in one text, because a cluster has many of them. What cannot be a label is
+/// left out, and so is what is too much.
+std::string LabelsOf(const Value& service) {
+  constexpr size_t kMostBytes = 4096;
+  std::vector<std::string> labels;
+  size_t bytes = 0;
+  for (const codec::Member& label : codec::ObjectAt(service, "metadata", "labels")) {
+    const std::string* value = label.value.AsString();
+    const bool fits = value != nullptr && !label.key.empty() &&
+                      label.key.find_first_of("=,") == std::string::npos &&
+                      value->find(',') == std::string::npos;
+    if (!fits) continue;
+    bytes += label.key.size() + value->size() + 2;
+    if (bytes > kMostBytes) break;
+    labels.push_back(label.key + "=" + *value);
+  }
+  std::ranges::sort(labels);
+  return fmt::format("{}", fmt::join(labels, ","));
+}
+
 std::string_view KindNameOf(RangeKind kind) {
   switch (kind) {
     case RangeKind::kIpRange:
@@ -150,6 +170,7 @@ void ClusterReader::AddService(const Value& service) {
   added.deleting = codec::HasAt(service, "metadata", "deletionTimestamp");
   added.controller = ControllerOf(service);
   added.tool = ToolOf(service);
+  added.labels = LabelsOf(service);
   added.holds.reserve(facts.holds.size());
   for (audit::HeldValue& held : facts.holds) {
     added.holds.push_back(

@@ -44,15 +44,16 @@ struct NewRange {
   std::string text = {};
   uint64_t formula_band = 0;
   alloc::Interval values = {};
-  alloc::Layout (*layout)(const std::string& text, const alloc::RangeOptions& options) = nullptr;
+  Result<alloc::Layout> (*layout)(const std::string& text,
+                                  const alloc::RangeOptions& options) = nullptr;
 };
 
-alloc::Layout CidrLayout(const std::string& text, const alloc::RangeOptions& options) {
-  return alloc::LayoutOf(ip::ParseCidr(text).value(), options).value();
+Result<alloc::Layout> CidrLayout(const std::string& text, const alloc::RangeOptions& options) {
+  return alloc::LayoutOf(ip::ParseCidr(text).value(), options);
 }
 
-alloc::Layout PortLayout(const std::string& text, const alloc::RangeOptions& options) {
-  return alloc::LayoutOf(ip::ParsePortRange(text).value(), options).value();
+Result<alloc::Layout> PortLayout(const std::string& text, const alloc::RangeOptions& options) {
+  return alloc::LayoutOf(ip::ParsePortRange(text).value(), options);
 }
 
 Result<NewRange> ReadNewRange(const std::string& text) {
@@ -76,7 +77,7 @@ Result<NewRange> ReadNewRange(const std::string& text) {
              .formula_band = alloc::StaticBandSize(*ports),
              .layout = &PortLayout};
   }
-  const alloc::Layout layout = range.layout(range.text, {});
+  const alloc::Layout layout = range.layout(range.text, {}).value();
   if (!layout.span()) {
     return base::Fail(Reason::kInvalid,
                       fmt::format("--resize {}: it has no usable value", base::GoQuoted(text)));
@@ -87,12 +88,24 @@ Result<NewRange> ReadNewRange(const std::string& text) {
 
 /// Returns the size of a static band that Kubernetes' formula does not give, so that a range keeps
 /// it when it gets another size.
-std::optional<base::U128> OwnStaticBand(const alloc::RangeRow& row, const NewRange& next) {
+std::optional<base::U128> OwnStaticBand(const alloc::RangeRow& row) {
   const auto old = ReadNewRange(row.text);
   const auto band = row.layout.BandSpan(alloc::Band::kStatic);
   const base::U128 size = band ? band->Size() : 0;
   if (!old || size == old->formula_band) return std::nullopt;
-  return std::min(size, next.layout(next.text, {}).Usable());
+  return size;
+}
+
+Result<alloc::RangeRow> RowWith(const alloc::RangeRow& old, const NewRange& next,
+                                const std::optional<base::U128>& static_band) {
+  auto layout = next.layout(next.text, {.static_band = static_band,
+                                        .strict = old.layout.strict(),
+                                        .excluded = old.layout.excluded()});
+  if (!layout) return tl::unexpected(layout.error());
+  alloc::RangeRow row = old;
+  row.text = next.text;
+  row.layout = *std::move(layout);
+  return row;
 }
 
 /// Finds the values in use that would lie in no range.
@@ -117,11 +130,9 @@ void FindBlockers(const Census& census, const RangeRef& old, const alloc::Layout
 Resized Resize(const Census& census, const RangeForecast& forecast, const NewRange& next,
                const std::optional<double>& add) {
   const RangeRef& old = forecast.range.ref;
-  alloc::RangeRow row = *old.row;
-  row.text = next.text;
-  row.layout = next.layout(next.text, {.static_band = OwnStaticBand(*old.row, next),
-                                       .strict = old.row->layout.strict(),
-                                       .excluded = old.row->layout.excluded()});
+  auto own = OwnStaticBand(*old.row);
+  if (own) own = std::min(*own, next.layout(next.text, {})->Usable());
+  const alloc::RangeRow row = *RowWith(*old.row, next, own);
   const RangeRef ref{.pool = old.pool, .row = &row, .range = old.range};
   Resized resized{.text = next.text,
                   .outlook = OutlookOf(census.FiguresOf(ref), WithAdded(forecast.range.growth, add),
@@ -159,6 +170,12 @@ Result<RangeForecast*> FindToResize(std::vector<RangeForecast>& ranges, const Ne
 }
 
 }  // namespace
+
+Result<alloc::RangeRow> ResizedRow(const alloc::RangeRow& old, const std::string& text) {
+  const auto next = ReadNewRange(text);
+  if (!next) return tl::unexpected(next.error());
+  return RowWith(old, *next, OwnStaticBand(old));
+}
 
 Result<ForecastView> MakeForecast(const Census& census, const ForecastOptions& options) {
   ForecastView view{.add = options.add, .given_history = options.given_history};

@@ -62,4 +62,8 @@ struct ForecastView {
 /// resized. With `add`, a resized range gets the additional values too.
 base::Result<ForecastView> MakeForecast(const Census& census, const ForecastOptions& options);
 
+/// Returns what a range would be with other values. It keeps its options, and a static band of its
+/// own. Fails with kInvalid if the text cannot be read, or if that band does not fit.
+base::Result<alloc::RangeRow> ResizedRow(const alloc::RangeRow& old, const std::string& text);
+
 }  // namespace berth::inspect

@@ -83,6 +83,16 @@ class LintContext {
 /// Returns "nodePort 30088", "clusterIP 10.96.0.10" and so on, for the beginning of a sentence.
 std::string NameOf(const Asked& asked);
 
+/// Returns whether a range may give the value to any Service that asks for none.
+bool IsAtRisk(const RangeRef& range, const alloc::PoolValue& value);
+
+/// The sentences about a value, which running Services get too. `name` is what NameOf returns.
+std::string DynamicBandText(std::string_view name, std::string_view service, const RangeRef& range,
+                            const alloc::Interval& band);
+std::string HostPortText(std::string_view name, std::string_view service, std::string_view program);
+std::string EphemeralText(std::string_view name, std::string_view service,
+                          const ip::PortRange& ephemeral);
+
 /// Reads a Service of the files: decodes it, sets defaults, and finds the values that it asks for.
 /// Adds findings about fields that cannot be read.
 LintService ReadLintService(LintContext& context, const Manifest& manifest,

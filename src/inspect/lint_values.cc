@@ -95,12 +95,6 @@ bool IsKeptFor(const LintContext& context, const LintService& service, const Poo
          fmt::format("{}/{}", facts.service_namespace, facts.service_name) == service.key;
 }
 
-bool IsAtRisk(const RangeRef& range, const PoolValue& value) {
-  const alloc::Layout& layout = range.row->layout;
-  return range.row->open && layout.GivesOut(value.value) &&
-         layout.BandOf(value.value) == Band::kDynamic;
-}
-
 bool IsFull(const BandFigures& band) { return band.Usable() > 0 && band.counts[State::kFree] == 0; }
 
 /// Reports a value of the static band of a range whose dynamic band is full.
@@ -119,6 +113,30 @@ void CheckSpill(LintContext& context, const LintService& service, const Asked& a
 }
 
 }  // namespace
+
+bool IsAtRisk(const RangeRef& range, const PoolValue& value) {
+  const alloc::Layout& layout = range.row->layout;
+  return range.row->open && layout.GivesOut(value.value) &&
+         layout.BandOf(value.value) == Band::kDynamic;
+}
+
+std::string DynamicBandText(std::string_view name, std::string_view service, const RangeRef& range,
+                            const alloc::Interval& band) {
+  return fmt::format("{} of Service {} is in the dynamic band {} of the {}", name, service,
+                     IntervalText(range.pool, band), TextOfRange(range));
+}
+
+std::string HostPortText(std::string_view name, std::string_view service,
+                         std::string_view program) {
+  return fmt::format("{} of Service {} is the port of {} on the nodes", name, service,
+                     base::ToVisible(program));
+}
+
+std::string EphemeralText(std::string_view name, std::string_view service,
+                          const ip::PortRange& ephemeral) {
+  return fmt::format("{} of Service {} is in the ephemeral range {} of the nodes", name, service,
+                     ephemeral.ToString());
+}
 
 double Chance::OfPicks(double picks) const {
   if (free == 0) return 0;
@@ -227,9 +245,7 @@ void CheckBand(LintContext& context, const LintService& service, const Asked& as
   const RangeFigures& figures = context.FiguresOf(*risky);
   LintFinding& finding = context.Add(LintRule::kDynamicBand, service, asked);
   finding.chance = Chance{.free = figures.dynamic_band.counts[State::kFree]};
-  finding.message = fmt::format(
-      "{} of Service {} is in the dynamic band {} of the {}", NameOf(asked), service.key,
-      IntervalText(asked.value.pool, *figures.dynamic_band.span), TextOfRange(*risky));
+  finding.message = DynamicBandText(NameOf(asked), service.key, *risky, *figures.dynamic_band.span);
   if (kept) {
     finding.severity = LintSeverity::kNote;
     finding.chance.reset();
@@ -252,8 +268,7 @@ void CheckNodes(LintContext& context, const LintService& service, const Asked& a
   const auto host = context.options().host_ports.find(port);
   if (host != context.options().host_ports.end()) {
     LintFinding& finding = context.Add(LintRule::kHostPort, service, asked);
-    finding.message = fmt::format("{} of Service {} is the port of {} on the nodes", NameOf(asked),
-                                  service.key, base::ToVisible(host->second));
+    finding.message = HostPortText(NameOf(asked), service.key, host->second);
     finding.why =
         "The node port is opened on every node, and traffic for the program goes to the "
         "Service instead.";
@@ -262,8 +277,7 @@ void CheckNodes(LintContext& context, const LintService& service, const Asked& a
   const ip::PortRange& ephemeral = context.options().ephemeral;
   if (!ephemeral.Contains(port)) return;
   LintFinding& finding = context.Add(LintRule::kEphemeralRange, service, asked);
-  finding.message = fmt::format("{} of Service {} is in the ephemeral range {} of the nodes",
-                                NameOf(asked), service.key, ephemeral.ToString());
+  finding.message = EphemeralText(NameOf(asked), service.key, ephemeral);
   finding.why =
       "The nodes use such ports for outgoing connections, and the two disturb each other.";
   context.Propose(finding, service, asked);

@@ -56,13 +56,8 @@ class CellFiller {
         cell.twice += second ? 1 : 0;
         continue;
       }
-      cell.counts[State::kTaken] += 1;
+      cell.CountTaken(layout_, uses[i].value, uses[i].held->origin);
       Uncount(uses[i].value);
-      if (!layout_.Contains(uses[i].value)) continue;
-      const Band band = layout_.BandOf(uses[i].value);
-      const Origin origin = uses[i].held->origin;
-      cell.named_in_dynamic += band == Band::kDynamic && origin == Origin::kNamed ? 1 : 0;
-      cell.spill += band == Band::kStatic && origin == Origin::kDrawn ? 1 : 0;
     }
   }
 
@@ -139,6 +134,14 @@ CellMark MapCell::Mark() const {
        {plain, CellMark::kTaken},
        {counts[State::kCooling], CellMark::kCooling}}};
   return std::ranges::max_element(all, {}, &std::pair<U128, CellMark>::first)->second;
+}
+
+void MapCell::CountTaken(const alloc::Layout& layout, U128 value, Origin origin) {
+  counts[State::kTaken] += 1;
+  if (!layout.Contains(value)) return;
+  const Band band = layout.BandOf(value);
+  named_in_dynamic += band == Band::kDynamic && origin == Origin::kNamed ? 1 : 0;
+  spill += band == Band::kStatic && origin == Origin::kDrawn ? 1 : 0;
 }
 
 void MapCell::Add(const MapCell& other) {

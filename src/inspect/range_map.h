@@ -54,6 +54,9 @@ struct MapCell {
   double Fill() const;
   CellMark Mark() const;
 
+  /// Counts a value that a Service has.
+  void CountTaken(const alloc::Layout& layout, base::U128 value, Origin origin);
+
   /// Adds the counts of another cell. The values are those of both.
   void Add(const MapCell& other);
 };

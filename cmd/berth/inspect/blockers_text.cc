@@ -70,14 +70,6 @@ std::string ObstacleText(Obstacle obstacle, const Blocker& blocker) {
   return "being deleted";
 }
 
-std::string WhyText(const Blocker& blocker) {
-  std::string out;
-  for (const Obstacle obstacle : blocker.obstacles) {
-    out += (out.empty() ? "" : "; ") + ObstacleText(obstacle, blocker);
-  }
-  return out;
-}
-
 /// Returns the table. A namespace and a Service are named once.
 std::string BlockersTable(const Blockers& answer, size_t shown, const Paint& paint) {
   ColumnTable table({{.title = "NAMESPACE", .shrinks = true},
@@ -143,35 +135,6 @@ std::string HowToShrink(const Blockers& answer) {
                        answer.to->text);
   }
   return "create a ServiceCIDR with the smaller range first, then delete this one.";
-}
-
-/// Says what the server would do now. `others` means that values of another family are in the way.
-std::string OutcomeText(const Blockers& answer, bool others) {
-  const bool kubernetes_cidr = answer.pool != alloc::PoolId::kPorts && !answer.leaving.empty() &&
-                               answer.leaving.front().row->kind == alloc::RangeKind::kServiceCidr;
-  std::string out;
-  switch (answer.outcome) {
-    case Outcome::kAccepted:
-      out = others ? fmt::format("No {} stands in the way.", ShortNoun(KindOf(answer.pool), 1))
-                   : "Nothing stands in the way. The change can be made now.";
-      break;
-    case Outcome::kRefused:
-      return "Berth refuses the change until they are gone. Set spec.disabled of the range, so "
-             "that no new ones come.";
-    case Outcome::kWaits:
-      out =
-          "Kubernetes accepts the deletion of the ServiceCIDR, gives nothing new out of it, and "
-          "waits with Ready=False until these addresses are gone or another ServiceCIDR has them.";
-      break;
-    case Outcome::kUnchecked:
-      return "Kubernetes does not check this: the range of node ports is a flag of the API "
-             "servers. These Services keep their ports after a restart, and the API servers only "
-             "report them as events. Move them first.";
-  }
-  if (kubernetes_cidr && (answer.to || !answer.whole)) {
-    out += " The range of a ServiceCIDR cannot be changed: " + HowToShrink(answer);
-  }
-  return out;
 }
 
 std::string BlockersHeading(const Blockers& answer, const Paint& paint) {
@@ -282,6 +245,42 @@ codec::Value BlockerDocument(const Blocker& blocker) {
 }
 
 }  // namespace
+
+std::string WhyText(const Blocker& blocker) {
+  std::string out;
+  for (const Obstacle obstacle : blocker.obstacles) {
+    out += (out.empty() ? "" : "; ") + ObstacleText(obstacle, blocker);
+  }
+  return out;
+}
+
+std::string OutcomeText(const Blockers& answer, bool others) {
+  const bool kubernetes_cidr = answer.pool != alloc::PoolId::kPorts && !answer.leaving.empty() &&
+                               answer.leaving.front().row->kind == alloc::RangeKind::kServiceCidr;
+  std::string out;
+  switch (answer.outcome) {
+    case Outcome::kAccepted:
+      out = others ? fmt::format("No {} stands in the way.", ShortNoun(KindOf(answer.pool), 1))
+                   : "Nothing stands in the way. The change can be made now.";
+      break;
+    case Outcome::kRefused:
+      return "Berth refuses the change until they are gone. Set spec.disabled of the range, so "
+             "that no new ones come.";
+    case Outcome::kWaits:
+      out =
+          "Kubernetes accepts the deletion of the ServiceCIDR, gives nothing new out of it, and "
+          "waits with Ready=False until these addresses are gone or another ServiceCIDR has them.";
+      break;
+    case Outcome::kUnchecked:
+      return "Kubernetes does not check this: the range of node ports is a flag of the API "
+             "servers. These Services keep their ports after a restart, and the API servers only "
+             "report them as events. Move them first.";
+  }
+  if (kubernetes_cidr && (answer.to || !answer.whole)) {
+    out += " The range of a ServiceCIDR cannot be changed: " + HowToShrink(answer);
+  }
+  return out;
+}
 
 std::string BlockersText(const inspect::Census& census, const std::vector<Blockers>& answers,
                          const Style& style, bool wide) {

@@ -19,4 +19,10 @@ std::string BlockersText(const inspect::Census& census,
 codec::Value BlockersDocument(const inspect::Census& census,
                               const std::vector<inspect::Blockers>& answers);
 
+/// Says what the server would do now. `others` means that values of another family are in the way.
+std::string OutcomeText(const inspect::Blockers& answer, bool others);
+
+/// Returns why a value is hard to move, in a few words: "named by helm; node port".
+std::string WhyText(const inspect::Blocker& blocker);
+
 }  // namespace berth::cli

@@ -12,17 +12,6 @@ namespace berth::cli {
 
 class FactList {
  public:
-  explicit FactList(const Paint& paint) : paint_(paint) {}
-
-  /// Adds a fact. If the text begins with `lead`, the lead gets the colour. A fact without a label
-  /// continues the one before. A fact without a text is left out.
-  void Add(std::string_view label, std::string text, std::string_view lead = {},
-           Color color = Color::kNone);
-
-  /// Returns lines that end with a newline.
-  std::string Text() const;
-
- private:
   struct Fact {
     std::string label;
     std::string text;
@@ -30,6 +19,19 @@ class FactList {
     Color color;
   };
 
+  explicit FactList(const Paint& paint) : paint_(paint) {}
+
+  /// Adds a fact. If the text begins with `lead`, the lead gets the colour. A fact without a label
+  /// continues the one before. A fact without a text is left out.
+  void Add(std::string_view label, std::string text, std::string_view lead = {},
+           Color color = Color::kNone);
+
+  const std::vector<Fact>& facts() const { return facts_; }
+
+  /// Returns lines that end with a newline.
+  std::string Text() const;
+
+ private:
   Paint paint_;
   std::vector<Fact> facts_;
 };

@@ -392,8 +392,13 @@ std::string SinceText(base::WallTime time, base::WallTime now) {
   return fmt::format("{}, {} ago", codec::FormatTime(time), rules::HumanDuration(now - time));
 }
 
-std::string ValueAnswerText(const inspect::Census& census, const ValueAnswer& answer,
-                            const Paint& paint) {
+std::string VerdictText(const inspect::Census& census, const ValueAnswer& answer) {
+  if (answer.standing != Standing::kTaken) return HardCodeText(census, answer);
+  if (answer.owners.empty()) return "No. A record says that a Service has it.";
+  return fmt::format("No. Service {} has it.", OwnerName(*answer.owners.front().service));
+}
+
+FactList ValueFacts(const inspect::Census& census, const ValueAnswer& answer, const Paint& paint) {
   FactList facts(paint);
   AddOwners(answer, facts);
   if (answer.standing != Standing::kTaken) AddAdvice(census, answer, facts);
@@ -408,7 +413,12 @@ std::string ValueAnswerText(const inspect::Census& census, const ValueAnswer& an
   if (answer.standing == Standing::kTaken) AddAdvice(census, answer, facts);
   AddHistory(answer, facts);
   AddDoubt(answer, facts);
-  return Heading(answer, paint) + facts.Text();
+  return facts;
+}
+
+std::string ValueAnswerText(const inspect::Census& census, const ValueAnswer& answer,
+                            const Paint& paint) {
+  return Heading(answer, paint) + ValueFacts(census, answer, paint).Text();
 }
 
 }  // namespace berth::cli

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "berth/inspect/fact_list.h"
 #include "berth/paint.h"
 #include "inspect/whois.h"
 
@@ -11,6 +12,13 @@ namespace berth::cli {
 /// Returns a heading and facts. Lines end with a newline.
 std::string ValueAnswerText(const inspect::Census& census, const inspect::ValueAnswer& answer,
                             const Paint& paint);
+
+/// Returns the facts alone.
+FactList ValueFacts(const inspect::Census& census, const inspect::ValueAnswer& answer,
+                    const Paint& paint);
+
+/// Says in a sentence or two whether the value may be put into a manifest.
+std::string VerdictText(const inspect::Census& census, const inspect::ValueAnswer& answer);
 
 /// Returns "named by helm", "drawn by the allocator" or why that is not known.
 std::string OriginText(const inspect::Held& held);

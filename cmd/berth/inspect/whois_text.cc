@@ -23,21 +23,6 @@ using inspect::Service;
 constexpr size_t kServicesShown = 20;
 constexpr size_t kGaugeCells = 20;
 
-/// Returns what is wrong with a value that a Service has, or an empty text.
-std::string TroubleWith(const inspect::Census& census, const Service& service, const Held& held) {
-  std::string others;
-  for (const inspect::Use& use : census.UsesOf(held.value)) {
-    if (use.service == &service) continue;
-    others += fmt::format("{}{}", others.empty() ? "" : ", ", inspect::PathOf(*use.service));
-  }
-  if (!others.empty()) return "also taken by " + base::ToVisible(others);
-  const inspect::ValueAnswer answer = inspect::LookUp(census, held.value);
-  if (answer.check == inspect::RecordCheck::kNoRecord) return "not recorded";
-  if (answer.check == inspect::RecordCheck::kOtherOwner) return "recorded for another Service";
-  if (answer.places.empty()) return "outside of every range";
-  return {};
-}
-
 std::string BandsOf(const inspect::Census& census, const alloc::PoolValue& value) {
   const auto ranges = census.RangesOf(value);
   return ranges.empty()
@@ -73,11 +58,7 @@ std::string ServiceText(const inspect::Census& census, const Service& service, c
                               service.deleting ? ", " : ""),
                   service.deleting ? "being deleted" : "", Color::kYellow) +
       "\n";
-  FactList facts(paint);
-  if (service.created) facts.Add("Since", SinceText(*service.created, census.cluster().read_at));
-  facts.Add("Managed by", ManagedText(service));
-  if (service.holds.empty()) facts.Add("Holds", "no address and no port");
-  out += facts.Text();
+  out += ServiceFacts(census, service, paint).Text();
   if (service.holds.empty()) return out;
   return out + (out.ends_with("\n\n") ? "" : "\n") + HoldsTable(census, service, paint);
 }
@@ -196,6 +177,28 @@ std::string WhoisAnswerText(const inspect::Census& census, const inspect::WhoisA
 }
 
 }  // namespace
+
+std::string TroubleWith(const inspect::Census& census, const Service& service, const Held& held) {
+  std::string others;
+  for (const inspect::Use& use : census.UsesOf(held.value)) {
+    if (use.service == &service) continue;
+    others += fmt::format("{}{}", others.empty() ? "" : ", ", inspect::PathOf(*use.service));
+  }
+  if (!others.empty()) return "also taken by " + base::ToVisible(others);
+  const inspect::ValueAnswer answer = inspect::LookUp(census, held.value);
+  if (answer.check == inspect::RecordCheck::kNoRecord) return "not recorded";
+  if (answer.check == inspect::RecordCheck::kOtherOwner) return "recorded for another Service";
+  if (answer.places.empty()) return "outside of every range";
+  return {};
+}
+
+FactList ServiceFacts(const inspect::Census& census, const Service& service, const Paint& paint) {
+  FactList facts(paint);
+  if (service.created) facts.Add("Since", SinceText(*service.created, census.cluster().read_at));
+  facts.Add("Managed by", ManagedText(service));
+  if (service.holds.empty()) facts.Add("Holds", "no address and no port");
+  return facts;
+}
 
 std::string WhoisText(const inspect::Census& census,
                       const std::vector<inspect::WhoisAnswer>& answers, const Style& style,

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "berth/inspect/fact_list.h"
 #include "berth/terminal.h"
 #include "inspect/whois.h"
 
@@ -13,5 +14,13 @@ namespace berth::cli {
 std::string WhoisText(const inspect::Census& census,
                       const std::vector<inspect::WhoisAnswer>& answers, const Style& style,
                       bool wide);
+
+/// Returns what is wrong with a value that a Service has, or an empty text.
+std::string TroubleWith(const inspect::Census& census, const inspect::Service& service,
+                        const inspect::Held& held);
+
+/// Returns what is known about a Service itself.
+FactList ServiceFacts(const inspect::Census& census, const inspect::Service& service,
+                      const Paint& paint);
 
 }  // namespace berth::cli

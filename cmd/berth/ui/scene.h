@@ -1,5 +1,5 @@
-// A view of a cluster with everything that is computed once for each view, and what the page is told
-// about it. web/src/api.ts describes the documents; each function here makes one of them.
+// A view of a cluster with everything that is computed once for each view, and what the page is
+// told about it. web/src/api.ts describes the documents; each function here makes one of them.
 //
 // A scene never changes, so any number of requests read it at the same time.
 #pragma once
@@ -17,7 +17,9 @@
 #include "inspect/census.h"
 #include "inspect/checks.h"
 #include "inspect/cluster.h"
+#include "inspect/finding_groups.h"
 #include "inspect/top.h"
+#include "inspect/used_values.h"
 #include "inspect/whois.h"
 
 namespace berth::cli {
@@ -37,6 +39,9 @@ class Scene {
   const inspect::Census& census() const { return census_; }
   const inspect::TopView& top() const { return top_; }
   const audit::Report& report() const { return report_; }
+  const inspect::UsedValues& used() const { return used_; }
+  /// Returns what is wrong, the worst first.
+  const std::vector<inspect::FindingGroup>& findings() const { return findings_; }
   const SceneOptions& options() const { return options_; }
   uint64_t seq() const { return options_.seq; }
 
@@ -44,8 +49,10 @@ class Scene {
   const inspect::Cluster cluster_;
   const SceneOptions options_;
   const inspect::Census census_;
+  const inspect::UsedValues used_;
   const inspect::TopView top_;
   const audit::Report report_;
+  const std::vector<inspect::FindingGroup> findings_;
 };
 
 /// Why the cluster is not followed at the moment.
@@ -57,8 +64,8 @@ struct SceneTrouble {
 codec::Value OverviewDocument(const Scene& scene, const std::optional<SceneTrouble>& trouble);
 codec::Value FindingsDocument(const Scene& scene);
 
-/// The following fail with kInvalid if a parameter cannot be read, and with kNotFound if there is no
-/// such range.
+/// The following fail with kInvalid if a parameter cannot be read, and with kNotFound if there is
+/// no such range.
 base::Result<codec::Value> RangeDetailDocument(const Scene& scene, std::string_view key);
 
 struct TileQuestion {
