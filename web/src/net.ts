@@ -55,8 +55,10 @@ async function failure(response: Response): Promise<ApiError> {
 
 /** Makes a message of the server a sentence: a capital first, a full stop last. */
 export function sentence(message: string): string {
-  const isCommand = /^(berth|kubectl|--?)\b|^-/.test(message);
-  const text = isCommand ? message : message.slice(0, 1).toUpperCase() + message.slice(1);
+  // Names, values and commands are written as they are.
+  const [first = ""] = message.split(/[ ,.:]/, 1);
+  const isWord = /^[a-z]+$/.test(first) && first !== "berth" && first !== "kubectl";
+  const text = isWord ? message.slice(0, 1).toUpperCase() + message.slice(1) : message;
   return /[.!?:]$/.test(text) ? text : text + ".";
 }
 

@@ -135,6 +135,7 @@ function close(): void {
 /** Goes to what a hit names: on the map, with its details or its matches. */
 function take(hit: Hit): void {
   close();
+  input.value = "";
   input.blur();
   const find = hit.kind === "namespace" || hit.kind === "label" ? hit.find ?? "" : "";
   if (hit.key !== null && hit.first !== null && hit.last !== null) return showPart(hit.key, hit.first, hit.last);

@@ -10,8 +10,8 @@ import { cellEnd } from "./describe";
 import { recordFrame } from "./frames";
 import { HilbertView } from "./hilbert_view";
 import { drawNames } from "./names";
-import { drawOutline, drawTag, inksOf } from "./strokes";
-import type { Inks } from "./strokes";
+import { drawOutline, drawTags, inksOf } from "./strokes";
+import type { Inks, Tag } from "./strokes";
 import { RowsView } from "./rows_view";
 import type { Rect } from "./outline";
 import type { Projection, TilePlace } from "./projection";
@@ -41,6 +41,7 @@ export class MapCanvas {
   focused = false;
   ghost: Ghost | null = null;
   private flashes: Flash[] = [];
+  private tags: Tag[] = [];
   private width = 1;
   private height = 1;
   private asked = 0;
@@ -125,6 +126,8 @@ export class MapCanvas {
     this.drawSpans();
     if (this.projection.level === 0) drawNames(context, this, places, this.inks);
     this.drawLabels();
+    drawTags(context, this.tags, this.inks, this.size, this.projection.name === "rows" ? 40 : 0);
+    this.drawHandle();
     this.drawMarks();
     const again = this.drawFlashes(begin);
     recordFrame(performance.now() - begin);
@@ -173,22 +176,23 @@ export class MapCanvas {
     for (const span of detail.exclusions) {
       drawOutline(context, outline(BigInt(span.from), BigInt(span.to)), inks.muted, 1, [3, 3]);
     }
+    const tags: Tag[] = [];
     if (detail.staticPart) {
       const lines = outline(BigInt(detail.staticPart.from), BigInt(detail.staticPart.to));
       drawOutline(context, lines, inks.band, 1.5);
-      drawTag(context, lines, "static band", inks, this.size);
+      tags.push({ lines, text: "static band" });
     }
     for (const overlap of detail.overlaps) {
       const lines = outline(BigInt(overlap.from), BigInt(overlap.to));
       drawOutline(context, lines, inks.overlap, 1.5, [6, 3]);
-      drawTag(context, lines, overlap.label, inks, this.size);
+      tags.push({ lines, text: overlap.label });
     }
     if (this.ghost) {
       const lines = outline(this.ghost.from, this.ghost.to);
       drawOutline(context, lines, inks.accent, 3);
-      drawTag(context, lines, this.ghost.label, inks, this.size);
-      this.drawHandle();
+      tags.unshift({ lines, text: this.ghost.label });
     }
+    this.tags = tags;
   }
 
   /** Returns where the end of the what-if range can be taken hold of. */

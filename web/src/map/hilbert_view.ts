@@ -13,7 +13,7 @@ import type { Label, Look, Projection, TilePlace } from "./projection";
 const POINT = 16n;
 const ONE = 65536;
 const LARGEST_CELL = Math.log2(176);
-const MARGIN = 16;
+const MARGIN = 26; // room for a tag
 
 export class HilbertView implements Projection {
   readonly name = "hilbert";
@@ -90,6 +90,12 @@ export class HilbertView implements Projection {
     const { x, y } = squareAt(offset >> BigInt(this.level), this.order - half);
     const side = this.cell.w;
     return { x: this.screenX(x << BigInt(half)), y: this.screenY(y << BigInt(half)), w: side, h: side };
+  }
+
+  pointOf(offset: bigint): { x: number; y: number } {
+    const { x, y } = squareAt(offset, this.order);
+    const half = 2 ** this.k / 2;
+    return { x: this.screenX(x) + half, y: this.screenY(y) + half };
   }
 
   outline(from: bigint, to: bigint): number[] {

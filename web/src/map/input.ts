@@ -128,10 +128,10 @@ export class MapInput {
   zoom(steps: number, x?: number, y?: number): void {
     cancelAnimationFrame(this.glide);
     const { width, height } = this.map.size;
-    const rect = this.map.cursor !== null ? this.map.projection.rectOf(this.map.cursor) : null;
-    const seen = this.map.focused && rect && rect.x > 0 && rect.y > 0 && rect.x < width && rect.y < height;
-    const px = x ?? (seen ? rect.x + rect.w / 2 : width / 2);
-    const py = y ?? (seen ? rect.y + rect.h / 2 : height / 2);
+    const point = this.map.cursor !== null && this.map.focused ? this.map.projection.pointOf(this.map.cursor) : null;
+    const seen = point && point.x > 0 && point.y > 0 && point.x < width && point.y < height;
+    const px = x ?? (seen ? point.x : width / 2);
+    const py = y ?? (seen ? point.y : height / 2);
     if (isStill() || this.map.projection.name === "rows") {
       this.map.projection.zoomAt(steps, px, py);
       return this.map.refresh();

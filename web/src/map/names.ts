@@ -56,15 +56,16 @@ function drawCell(
   context.fillStyle = row ? plain : inks.muted;
   context.font = inks.mono;
   const lines = [value, ...(row && box.w >= 56 ? nameLines(row[9], mark) : [])];
-  const fits = Math.max(1, Math.floor((box.h - 6) / 14));
+  const [line, font] = box.w > 120 ? [18, inks.large] : [14, inks.small];
+  const fits = Math.max(1, Math.floor((box.h - 6) / line));
   if (box.h < 30 && lines.length > 1 && box.w > 90) {
     return context.fillText(cut(context, `${value} ${row?.[9] ?? ""}`, box.w - 8), box.x + 4, box.y + box.h / 2);
   }
   const shown = lines.slice(0, fits);
   const top = box.h < 30 ? box.y + box.h / 2 : box.y + 13;
-  shown.forEach((line, i) => {
-    context.font = i === 0 ? inks.mono : inks.small;
-    context.fillText(cut(context, line, box.w - 8), box.x + 5, top + 14 * i);
+  shown.forEach((text, i) => {
+    context.font = i === 0 ? inks.mono : font;
+    context.fillText(cut(context, text, box.w - 8), box.x + 5, top + line * i);
   });
 }
 

@@ -38,6 +38,8 @@ export interface Projection {
   offsetAt(x: number, y: number): bigint | null;
   /** Returns where the cell of a value is; it may be far from the screen. */
   rectOf(offset: bigint): Rect;
+  /** Returns the middle of a value, which is in the cell of many values that it is shown by. */
+  pointOf(offset: bigint): { x: number; y: number };
   /** Returns the outline of the visible part of from..to as lines [x1, y1, x2, y2, ...]. */
   outline(from: bigint, to: bigint): number[];
   panBy(dx: number, dy: number): void;

@@ -84,6 +84,11 @@ export class RowsView implements Projection {
     return { x: this.gutter() + this.columnOf(offset) * w, y: this.screenY(offset >> BigInt(this.rowBits)), w, h };
   }
 
+  pointOf(offset: bigint): { x: number; y: number } {
+    const { x, y, w, h } = this.rectOf(offset);
+    return { x: x + w / 2, y: y + h / 2 };
+  }
+
   outline(from: bigint, to: bigint): number[] {
     const anchor = this.rowAt(0) - 2n;
     const end = this.rowAt(this.height) + 2n;

@@ -15,11 +15,13 @@ export interface Inks {
   tag: string;
   mono: string;
   small: string;
+  large: string;
 }
 
 const FONTS = {
   mono: "11px ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
   small: "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif",
+  large: "13px system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif",
 };
 
 const LIGHT: Inks = {
@@ -52,26 +54,44 @@ export function drawOutline(
   context.setLineDash([]);
 }
 
-/** Writes what an outline is, inside of its upper left corner, if there is room. */
-export function drawTag(
-  context: CanvasRenderingContext2D, lines: readonly number[], text: string, inks: Inks,
-  size: { width: number; height: number },
+export interface Tag {
+  lines: readonly number[];
+  text: string;
+}
+
+/**
+ * Writes what outlines are, above their upper left corners, as far as there is room. Tags do not cover
+ * each other. In the first 22 pixels they keep clear of what is written at the left of them.
+ */
+export function drawTags(
+  context: CanvasRenderingContext2D, tags: readonly Tag[], inks: Inks, size: { width: number; height: number },
+  indent: number,
 ): void {
-  const box = boundsOf(lines);
-  if (!box || Math.max(box.w, box.h) < 24) return;
   context.font = inks.small;
   context.textBaseline = "middle";
   context.textAlign = "left";
-  const width = context.measureText(text).width + 10;
-  const x = Math.max(2, Math.min(box.x + 2, size.width - width - 2));
-  const y = Math.max(24, Math.min(box.y - 9, size.height - 22));
-  if (x > box.x + box.w + 60 || y > box.y + box.h + 20) return;
-  context.fillStyle = inks.tag;
-  context.globalAlpha = 0.88;
-  context.fillRect(x, y, width, 18);
-  context.globalAlpha = 1;
-  context.fillStyle = inks.text;
-  context.fillText(text, x + 5, y + 9.5);
+  const taken: Rect[] = [];
+  for (const { lines, text } of tags) {
+    const box = boundsOf(lines);
+    if (!box || Math.max(box.w, box.h) < 24) continue;
+    const w = context.measureText(text).width + 10;
+    const y = Math.max(2, Math.min(box.y - 20, size.height - 22));
+    const left = box.x + (y < 22 ? indent : 0);
+    const rect = { x: Math.max(2 + (y < 22 ? indent : 0), Math.min(left, size.width - w - 2)), y, w, h: 18 };
+    while (taken.some((other) => meets(rect, other))) rect.y += 19;
+    if (rect.y > box.y + box.h || rect.y > size.height - 18) continue;
+    taken.push(rect);
+    context.fillStyle = inks.tag;
+    context.globalAlpha = 0.9;
+    context.fillRect(rect.x, rect.y, rect.w, rect.h);
+    context.globalAlpha = 1;
+    context.fillStyle = inks.text;
+    context.fillText(text, rect.x + 5, rect.y + 9.5);
+  }
+}
+
+function meets(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
 function boundsOf(lines: readonly number[]): Rect | null {

@@ -26,6 +26,7 @@ export function mapFrame() {
   const scale = h("p", { class: "scale" });
   const pointed = h("p", { class: "pointed" });
   const tableHost = h("div", { class: "table-host", hidden: true });
+  const status = h("div", { class: "status-line" }, h("div", { class: "scale-row" }, scale, legendNote), pointed);
   const message = h("p", { class: "map-message", role: "status", hidden: true });
   const element = h("section", { class: "map-page", "aria-label": "Map" },
     h("h1", { class: "visually-hidden" }, "Map"),
@@ -36,11 +37,18 @@ export function mapFrame() {
       h("span", { class: "toolbar-end" }, whatIf, table)),
     message,
     stageParts.element, tableHost,
-    h("div", { class: "status-line" }, h("div", { class: "scale-row" }, scale, legendNote), pointed),
-    legend);
+    status, legend);
   return {
     ...stageParts, element, range, colour, find, layouts, table, whatIf, legend, legendNote, scale, pointed,
     tableHost, stage: stageParts.element,
+    /** Shows the table or the map. */
+    setTable(on: boolean): void {
+      setShown(stageParts.element, !on);
+      setShown(status, !on);
+      setShown(legend, !on);
+      setShown(tableHost, on);
+      table.setAttribute("aria-pressed", String(on));
+    },
     setMessage(text: string): void {
       message.textContent = text;
       setShown(message, text !== "");

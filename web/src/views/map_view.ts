@@ -94,12 +94,14 @@ async function apply(next: Route): Promise<void> {
 }
 
 function close(): void {
+  leave();
   input?.close();
   map?.close();
   map = null;
   input = null;
   shown = null;
   clearTimeout(writer);
+  writer = 0;
 }
 
 async function open(key: string): Promise<void> {
@@ -153,7 +155,8 @@ async function reload(): Promise<void> {
 
 function resize(): void {
   const { clientWidth, clientHeight } = frame.stage;
-  if (map && clientWidth > 0 && clientHeight > 0) map.resize(clientWidth, clientHeight);
+  if (!map || clientWidth === 0 || clientHeight === 0) return;
+  if (map.size.width !== clientWidth || map.size.height !== clientHeight) map.resize(clientWidth, clientHeight);
 }
 
 /** Brings the map to a route. Only what differs is touched. */
@@ -177,9 +180,7 @@ function update(next: Route): void {
 }
 
 function showTable(next: Route): void {
-  setShown(frame.stage, !next.table);
-  setShown(frame.tableHost, next.table);
-  frame.table.setAttribute("aria-pressed", String(next.table));
+  frame.setTable(next.table);
   if (!next.table || !map) return;
   const [first, last] = next.part ?? [null, null];
   table.show({ range: map.detail.key, name: `${map.detail.name} ${map.detail.range}`, find: next.find, first, last });
@@ -205,15 +206,14 @@ function lookText({ layout, at, zoom }: Route): string {
   return `${layout} ${at ?? ""} ${zoom === null ? "" : zoom.toFixed(2)}`;
 }
 
-/** Notes a drawn frame. The place and zoom go into the address a moment after the last movement. */
+/** Notes a drawn frame. The place and zoom go into the address, a few times a second at most. */
 function drawn(): void {
   if (!map) return;
   frame.setBusy(map.tiles?.busy ?? false);
   const { level, name, cell } = map.projection;
   const perRow = name === "rows" ? `, a row ${formatCount(BigInt(Math.round(rowCells())) << BigInt(level))}` : "";
   showScale(`A cell is ${formatCount(1n << BigInt(level))} ${noun(level)}${cell.w > 0 ? perRow : ""}.`);
-  clearTimeout(writer);
-  writer = window.setTimeout(writeLook, 250);
+  if (writer === 0) writer = window.setTimeout(writeLook, 300);
 }
 
 function rowCells(): number {
@@ -230,6 +230,7 @@ const showScale = onChange<string>((text) => {
 });
 
 function writeLook(): void {
+  writer = 0;
   if (!map || !shown || route.value.page !== "map" || route.value.table) return;
   const { offset, zoom } = map.projection.look();
   const look = map.projection.whole
@@ -289,6 +290,7 @@ function spoken(offset: bigint): void {
   const words = wordsAt(offset);
   if (!words || !map) return;
   const text = [words.title, ...words.lines].join(", ");
+  frame.hideTip();
   frame.pointed.textContent = text;
   announce(text);
 }

@@ -86,7 +86,7 @@ export class TableView {
 function row(of: TableRow): HTMLElement {
   const cells = [
     valueLink(of.value), of.service === null ? "" : serviceLink(of.service), of.state, of.type ?? "",
-    ORIGIN[of.origin], of.band ?? "", of.since === null ? "" : timeElement(of.since),
+    ORIGIN[of.origin], of.band ?? "", of.since === null ? "" : timeElement(of.since, "short"),
   ];
   return h("tr", {}, ...cells.map((cell, i) => (i === 0 ? h("th", { scope: "row" }, cell) : h("td", {}, cell))));
 }
