@@ -1,4 +1,5 @@
-# Checks of the sources (format, layers, words, what compilers say of files that changed) and of commits.
+# Checks of the sources (format, layers, words, types of the page, what compilers say of files that
+# changed) and of commits.
 # Sourced by ./dev.
 
 # The compile commands of each file by itself are those of the daily preset. They are only configured,
@@ -16,6 +17,17 @@ check_structure() {
   /usr/bin/python3 tools/check_layers.py
   /usr/bin/python3 tools/check_words.py
   /usr/bin/python3 tools/checks_test.py -q
+}
+
+# Checks the page of berth ui: its types, and its parts that need no browser.
+check_web() {
+  local log=$BUILD/web.log
+  mkdir -p "$BUILD"
+  sh web/check.sh >"$log" 2>&1 || {
+    cat "$log" >&2
+    die "the page has a fault (web/check.sh)"
+  }
+  echo "web: $(git ls-files --cached --others --exclude-standard -- 'web/src/*.ts' | wc -l) files, types are fine"
 }
 
 check_commits() { /usr/bin/python3 tools/check_commits.py; }

@@ -51,6 +51,7 @@ follow_ctest() {
 format_and_structure() {
   check_format
   check_structure
+  check_web
 }
 
 # compile_and_tidy all|changed: compiles each of these files alone, and runs clang-tidy on it.
@@ -91,7 +92,7 @@ test_short() {
   # ./dev fuzz and the long form try other inputs each time.
   FUZZ_SEED=1 step fuzz 3
 }
-readonly SHORT_STEPS=("programs" "format, layers and words" "build (release)"
+readonly SHORT_STEPS=("programs" "format, layers, words and the page" "build (release)"
   "clang-tidy and includes (changed files)" "tests (release)" "build (fuzz targets)" "fuzzing, 3 s each")
 
 test_sanitizers() {
@@ -127,7 +128,7 @@ test_everything() {
   TSAN_OPTIONS="suppressions=$PWD/test/tsan.supp" step run_ctest tsan tsan
   step fuzz 60
 }
-readonly ALL_STEPS=("programs" "format, layers and words" "build (release)"
+readonly ALL_STEPS=("programs" "format, layers, words and the page" "build (release)"
   "clang-tidy and includes (whole tree)" "tests (release, long form)" "build (asan)"
   "tests (asan, long form)" "build (tsan)" "tests (tsan, long form)" "fuzzing, 60 s each")
 

@@ -3,13 +3,11 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "base/mutex.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "berth/observe/reviewer.h"
-#include "codec/value.h"
 #include "kube/access.h"
 #include "kube/api_client.h"
 
@@ -24,10 +22,6 @@ class ClusterReviewer final : public Reviewer {
       EXCLUDES(mutex_);
 
  private:
-  /// Returns the status of a review.
-  base::Result<codec::Value> Review(std::string_view path, const codec::Value& review)
-      REQUIRES(mutex_);
-
   base::Mutex mutex_;  // One review at a time, because there is one connection.
   base::SeededRandom random_ GUARDED_BY(mutex_) = base::SeededRandom::FromKernel();
   kube::ApiClient client_ GUARDED_BY(mutex_);
