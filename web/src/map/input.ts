@@ -145,6 +145,7 @@ export class MapInput {
       done = eased;
       this.map.refresh();
       if (part < 1) this.glide = requestAnimationFrame(frame);
+      else if (seen && this.map.cursor !== null) this.reveal(this.map.cursor);
     };
     this.glide = requestAnimationFrame(frame);
   }

@@ -27,6 +27,7 @@ interface Image {
   from: Cells;
   version: number;
   columns: number;
+  orientation: number | null;
   used: number;
 }
 
@@ -165,17 +166,20 @@ export class Tiles {
     if (!from) return null;
     const key = `${level}/${place.index}`;
     let image = this.images.get(key);
-    if (image && image.from === from.cells && image.version === this.version && image.columns === place.columns) {
+    if (image && image.from === from.cells && image.version === this.version
+      && image.columns === place.columns && image.orientation === place.orientation) {
       image.used = this.clock;
       return image.canvas;
     }
     if (!image || image.columns !== place.columns) {
-      image = { canvas: document.createElement("canvas"), from: from.cells, version: 0, columns: place.columns, used: 0 };
+      image = { canvas: document.createElement("canvas"), from: from.cells, version: 0, columns: place.columns, orientation: null, used: 0 };
       image.canvas.width = place.columns;
       image.canvas.height = TILE_CELLS / place.columns;
       this.images.set(key, image);
     }
-    Object.assign(image, { from: from.cells, version: this.version, used: this.clock });
+    Object.assign(image, {
+      from: from.cells, version: this.version, orientation: place.orientation, used: this.clock,
+    });
     this.draw(image.canvas, from, level, place);
     this.trim();
     return image.canvas;
