@@ -16,6 +16,8 @@ export const problem = new Signal("");
 export const view = new Signal<View | null>(null);
 /** Grows when everything has to be loaded anew, because changes were missed. */
 export const generation = new Signal(0);
+/** The values that the panel is about, which the map marks. */
+export const marked = new Signal<readonly string[]>([]);
 export const route = new Signal<Route>(emptyRoute());
 
 /** Changes what is shown. A push can be gone back from; a replacement cannot. */

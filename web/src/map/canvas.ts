@@ -35,6 +35,8 @@ export class MapCanvas {
   projection: Projection;
   tiles: Tiles | null = null;
   selection: { from: bigint; to: bigint } | null = null;
+  /** What the panel is about, beside the selection. */
+  marked: readonly bigint[] = [];
   hover: bigint | null = null;
   cursor: bigint | null = null;
   /** The cursor is drawn while the map has the focus. */
@@ -232,6 +234,11 @@ export class MapCanvas {
   private drawMarks(): void {
     const { context, inks } = this;
     if (this.hover !== null) this.frame(this.projection.rectOf(this.hover), inks.text, 1.5);
+    for (const offset of this.marked) {
+      const rect = this.projection.rectOf(offset);
+      this.frame(rect, inks.ground, 5);
+      this.frame(rect, inks.accent, 2.5);
+    }
     if (this.selection) {
       const lines = this.projection.outline(this.selection.from, this.selection.to);
       drawOutline(context, lines, inks.ground, 5);

@@ -12,7 +12,7 @@ export function detailsBody(details: Details): Child[] {
   return [
     details.value && verdict(details.value),
     factList(details.facts),
-    ...details.services.map((service) => serviceSection(service, details.services.length > 1 || details.value !== null)),
+    ...details.services.map((service) => serviceSection(service, details.value !== null)),
     details.value && places(details.value),
     details.value && details.value.safeNear.length > 0 && section(details.value.safe ? "Safe too" : "Safe to hard-code, near",
       h("p", { class: "chips" }, ...details.value.safeNear.map(valueLink))),
@@ -41,7 +41,7 @@ function serviceSection(service: Details["services"][number], named: boolean): H
   ];
   return section(named ? "Service" : "What it holds",
     named && h("p", { class: "service-name" }, serviceLink(service.service)),
-    h("dl", { class: "fact-list" }, ...facts.filter(([, text]) => text !== null)
+    named && h("dl", { class: "fact-list" }, ...facts.filter(([, text]) => text !== null)
       .map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
     holdsTable(service),
     labels.length > 0 && h("ul", { class: "labels", "aria-label": "Labels" }, ...labels.map(([key, text]) =>

@@ -2,7 +2,7 @@
 // screen the map always has it, so that opening it moves nothing.
 
 import type { RangeCard } from "../api";
-import { closePanel, generation, overview, rangeOf, route, view } from "../app";
+import { closePanel, generation, marked, overview, rangeOf, route, view } from "../app";
 import { announce, button, fill, h, icon, onChange, setShown } from "../dom";
 import type { Child } from "../dom";
 import { getDetails, getTable, isAbort, messageOf } from "../net";
@@ -69,6 +69,7 @@ function panelName({ value, service, part, whatIf: to }: Route, card: RangeCard 
 
 function enter(next: Route, name: string): void {
   const wasClosed = shown === "";
+  if (marked.value.length > 0) marked.set([]);
   shown = name;
   const [text, heading] = next.value !== null ? ["Value", next.value]
     : next.service !== null ? ["Service", next.service]
@@ -86,6 +87,7 @@ function enter(next: Route, name: string): void {
 
 /** Shows the range itself while nothing is chosen. */
 function showIdle(card: RangeCard | null): void {
+  if (marked.value.length > 0) marked.set([]);
   request?.abort();
   whatIf.hide();
   setShown(whatIf.element, false);
@@ -139,7 +141,9 @@ async function content(next: Route, card: RangeCard | null, signal: AbortSignal)
     return partBody(card.key, first, last, await getTable({ range: card.key, first, last }, signal));
   }
   const of = next.value !== null ? { value: next.value } : { service: next.service ?? "" };
-  return detailsBody(await getDetails(of, signal));
+  const details = await getDetails(of, signal);
+  if (!signal.aborted) marked.set(details.services.flatMap((service) => service.holds.map((hold) => hold.value)));
+  return detailsBody(details);
 }
 
 /** Puts the new content in, unless it looks the same: then nothing moves and no focus is lost. */

@@ -1,7 +1,7 @@
 // The map page: brings the map of one range to what the address says, and writes back where it is.
 
 import type { RangeDetail, View } from "../api";
-import { generation, navigate, overview, route, view } from "../app";
+import { generation, marked, navigate, overview, route, view } from "../app";
 import { NAMED_COLOURS } from "../colour";
 import { announce, fill, h, onChange, setShown } from "../dom";
 import { MapCanvas } from "../map/canvas";
@@ -44,6 +44,7 @@ export function startMapView(host: HTMLElement): void {
   view.on((next) => next && receive(next));
   generation.on(() => void reload());
   ghostRange.on(showGhost);
+  marked.on(showMarked);
 }
 
 function listen(): void {
@@ -132,6 +133,7 @@ function build(next: RangeDetail): void {
   });
   frame.canvas.setAttribute("aria-label", `Map of ${next.name} ${next.range}`);
   showGhost();
+  showMarked();
   resize();
 }
 
@@ -247,6 +249,16 @@ function showSelection(next: Route): void {
   const ends = next.part ?? (next.value !== null ? [next.value, next.value] : []);
   const [from, to] = ends.map((value) => map && offsetOf(map.detail, value));
   map.selection = typeof from === "bigint" && typeof to === "bigint" ? { from, to } : null;
+}
+
+const MOST_MARKED = 200;
+
+function showMarked(): void {
+  if (!map) return;
+  const { detail } = map;
+  map.marked = marked.value.slice(0, MOST_MARKED).map((value) => offsetOf(detail, value))
+    .filter((offset): offset is bigint => offset !== null);
+  map.refresh();
 }
 
 function openOffset(offset: bigint): void {
