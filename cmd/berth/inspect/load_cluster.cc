@@ -92,15 +92,9 @@ std::string_view ClusterFlag(const SourceArguments& source) {
   return "";
 }
 
-Result<RunningCluster> ReadToFollow(const SourceArguments& source, const base::Clock& clock,
-                                    ApiReading reading) {
-  if (IsAtRest(source)) {
-    return base::Fail(base::Reason::kInvalid,
-                      "a file or a store at rest does not change; follow a running cluster");
-  }
-  auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
-  if (!access) return tl::unexpected(access.error());
-  RunningCluster running{.access = *std::move(access)};
+Result<RunningCluster> ReadToFollow(kube::Access access, const SourceArguments& source,
+                                    const base::Clock& clock, ApiReading reading) {
+  RunningCluster running{.access = std::move(access)};
   inspect::ClusterReader reader({.read_at = clock.Now()});
   reading.find_port_range = source.node_port_range.empty();
   reading.readable = &running.readable;
@@ -179,12 +173,19 @@ std::vector<inspect::Range> GivenRanges(const inspect::Cluster& cluster) {
 }
 
 Result<RunningCluster> LoadRunning(const SourceArguments& source, const base::Clock& clock) {
-  return ReadToFollow(source, clock, {});
+  if (IsAtRest(source)) {
+    return base::Fail(base::Reason::kInvalid,
+                      "a file or a store at rest does not change; follow a running cluster");
+  }
+  auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
+  if (!access) return tl::unexpected(access.error());
+  return ReadToFollow(*std::move(access), source, clock, {});
 }
 
-Result<RunningCluster> LoadOutline(const SourceArguments& source, const base::Clock& clock,
+Result<RunningCluster> LoadOutline(const kube::Access& access, const SourceArguments& source,
+                                   const base::Clock& clock,
                                    std::shared_ptr<const http::StopSignal> stop) {
-  return ReadToFollow(source, clock, {.outline_only = true, .stop = std::move(stop)});
+  return ReadToFollow(access, source, clock, {.outline_only = true, .stop = std::move(stop)});
 }
 
 }  // namespace berth::cli

@@ -43,9 +43,11 @@ struct RunningCluster {
 /// if the source is a file or a store at rest.
 base::Result<RunningCluster> LoadRunning(const SourceArguments& source, const base::Clock& clock);
 
-/// Reads the same, but a view without Services and records. It is quick and small however large the
-/// cluster is. Ends early if `stop`, which may be null, is raised.
-base::Result<RunningCluster> LoadOutline(const SourceArguments& source, const base::Clock& clock,
+/// Reads the same of the cluster that `access` leads to, but a view without Services and records.
+/// It is quick and small however large the cluster is. The source gives only the ranges. Ends early
+/// if `stop`, which may be null, is raised.
+base::Result<RunningCluster> LoadOutline(const kube::Access& access, const SourceArguments& source,
+                                         const base::Clock& clock,
                                          std::shared_ptr<const http::StopSignal> stop);
 
 /// Returns the ranges that no object of the cluster shows and that are not assumed.

@@ -97,9 +97,14 @@ void WatchRelay::Tick(const kube::WatchState& state, base::WallTime now) {
 // ------------------------------------------------------------------------------------------------
 // All kinds
 
-WatchingFollower::WatchingFollower(SourceArguments source, std::optional<RunningCluster> outline,
-                                   const base::Clock& clock, base::Logger& log)
-    : source_(std::move(source)), outline_(std::move(outline)), clock_(clock), log_(log) {}
+WatchingFollower::WatchingFollower(kube::Access access, SourceArguments source,
+                                   std::optional<RunningCluster> outline, const base::Clock& clock,
+                                   base::Logger& log)
+    : access_(std::move(access)),
+      source_(std::move(source)),
+      outline_(std::move(outline)),
+      clock_(clock),
+      log_(log) {}
 
 WatchingFollower::~WatchingFollower() {
   stop_->Raise();
@@ -121,7 +126,7 @@ void WatchingFollower::Start(observe::ClusterSink& sink) {
 void WatchingFollower::WaitForServer(observe::ClusterSink& sink) {
   std::chrono::seconds pause = kFirstRetry;
   while (stop_->SleepFor(pause)) {
-    const auto outline = LoadOutline(source_, clock_, stop_);
+    const auto outline = LoadOutline(access_, source_, clock_, stop_);
     if (stop_->IsRaised()) return;
     if (outline) {
       log_.Info("the API server answers", {{"server", outline->view.source}});

@@ -13,6 +13,7 @@
 #include "berth/inspect/load_cluster.h"
 #include "berth/inspect/source_arguments.h"
 #include "http/stop_signal.h"
+#include "kube/access.h"
 #include "kube/watch.h"
 #include "observe/follower.h"
 
@@ -43,10 +44,12 @@ class WatchRelay {
 
 class WatchingFollower final : public observe::ClusterFollower {
  public:
-  /// `outline` is what LoadOutline has read from the source, or nullopt if the API server was away.
-  /// The clock and the log must outlive the follower.
-  WatchingFollower(SourceArguments source, std::optional<RunningCluster> outline,
-                   const base::Clock& clock, base::Logger& log);
+  /// `outline` is what LoadOutline has read with this access, or nullopt if the API server was
+  /// away. The source gives only the ranges. All requests share the credentials of the access. The
+  /// clock and the log must outlive the follower.
+  WatchingFollower(kube::Access access, SourceArguments source,
+                   std::optional<RunningCluster> outline, const base::Clock& clock,
+                   base::Logger& log);
   ~WatchingFollower() override;
   WatchingFollower(const WatchingFollower&) = delete;
   WatchingFollower& operator=(const WatchingFollower&) = delete;
@@ -64,6 +67,7 @@ class WatchingFollower final : public observe::ClusterFollower {
   void WaitForServer(observe::ClusterSink& sink);
   void Follow(const RunningCluster& cluster, observe::ClusterSink& sink) EXCLUDES(mutex_);
 
+  const kube::Access access_;
   const SourceArguments source_;
   std::optional<RunningCluster> outline_;
   const base::Clock& clock_;

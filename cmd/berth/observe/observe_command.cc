@@ -217,14 +217,15 @@ bool MayPass(const base::Error& error) {
 }
 
 /// Finds a running cluster. One that does not answer at the moment is no error, because it is not
-/// the observer's fault and the history can be read meanwhile.
+/// the observer's fault and the history can be read meanwhile. All that asks the cluster shares one
+/// access, so a credential plugin runs once.
 Result<Lookout> FindRunning(const SourceArguments& source, const base::Clock& clock,
                             base::Logger& log) {
   const auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
   if (!access) return tl::unexpected(access.error());
   inspect::ClusterReader unused({});
   if (auto added = AddFlagRanges(source, unused); !added) return tl::unexpected(added.error());
-  auto outline = LoadOutline(source, clock, nullptr);
+  auto outline = LoadOutline(*access, source, clock, nullptr);
   if (!outline && !MayPass(outline.error())) return tl::unexpected(outline.error());
   if (!outline) {
     log.Warn("the API server does not answer; it is tried again until it does",
@@ -232,7 +233,8 @@ Result<Lookout> FindRunning(const SourceArguments& source, const base::Clock& cl
   }
   auto now = outline ? std::optional(*std::move(outline)) : std::nullopt;
   return Lookout{.name = access->url,
-                 .follower = std::make_unique<WatchingFollower>(source, std::move(now), clock, log),
+                 .follower = std::make_unique<WatchingFollower>(*access, source, std::move(now),
+                                                                clock, log),
                  .reviewer = std::make_unique<ClusterReviewer>(*access)};
 }
 
