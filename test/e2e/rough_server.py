@@ -110,7 +110,8 @@ Request = collections.namedtuple("Request", "method path query headers")
 class RoughServer:
     """A server on a free loopback port. Lists of objects are given without resourceVersion."""
 
-    def __init__(self, services=(), addresses=None, cidrs=None, flags=None, certificate=None, token=None):
+    def __init__(self, services=(), addresses=None, cidrs=None, flags=None, certificate=None, token=None,
+                 port=0):
         """`certificate` is a pair of files (certificate, key) and makes it speak TLS. With a `token`,
         requests without it are answered 401."""
         self.lock = threading.Condition(threading.RLock())
@@ -125,6 +126,7 @@ class RoughServer:
         self.failures = collections.defaultdict(list)  # resource: what the next requests get
         self.slow = 0            # Seconds before each page.
         self.documents = {}      # path: another object that it serves
+        self.reviews = None      # Of reviews.py. Without it, reviews are refused.
         self.rules = None        # Rules of RBAC. If set, everything else is refused with 403.
         self.token = token
         self.user = "jane"
@@ -136,7 +138,7 @@ class RoughServer:
         self.load(ADDRESSES, [make_address(each) for each in services] if addresses is None else addresses)
         self.load(CIDRS, [make_cidr("kubernetes", "10.96.0.0/12")] if cidrs is None else cidrs)
         handler = type("Handler", (_Handler,), {"rough": self})
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
         self.server.daemon_threads = True
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -305,13 +307,22 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 return self.serve_resource(resource, namespace, query)
         self.reply_text(404, "404 page not found\n")
 
-    def refuse_write(self):
-        """Answers a write. A test then fails in assert_only_reads."""
-        self.note(urllib.parse.urlsplit(self.path))
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.reply(405, status(405, "MethodNotAllowed", "the stand-in does not take writes"))
+    def do_POST(self):
+        """Answers a review, and refuses a write. After a write a test fails in assert_only_reads."""
+        url = urllib.parse.urlsplit(self.path)
+        self.note(url)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if not self.may_enter():
+            return None
+        refused = self.rough.rules is not None and self.missing_right(url.path, {}, "create")
+        if refused:
+            return self.reply(403, status(403, "Forbidden", refused))
+        reviewed = self.rough.reviews and self.rough.reviews.answer(url.path, body)
+        if reviewed:
+            return self.reply(*reviewed)
+        return self.reply(405, status(405, "MethodNotAllowed", "the stand-in does not take writes"))
 
-    do_POST = do_PUT = do_PATCH = do_DELETE = refuse_write
+    do_PUT = do_PATCH = do_DELETE = do_POST
 
     def note(self, url):
         with self.rough.lock:
@@ -323,8 +334,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return False
         return True
 
-    def missing_right(self, path, query):
-        """Returns Kubernetes' words if no rule allows the request, else None."""
+    def missing_right(self, path, query, verb=None):
+        """Returns Kubernetes' words if no rule allows the request, else None. Without a verb it is a
+        read."""
         parts = path.strip("/").split("/")
         if parts[0] not in ("api", "apis"):
             for rule in self.rough.rules:
@@ -334,7 +346,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         group, rest = ("", parts[2:]) if parts[0] == "api" else (parts[1], parts[3:])
         namespace = rest[1] if rest[0] == "namespaces" else None
         resource, *name = rest[2:] if namespace else rest
-        verb = "get" if name else "watch" if query.get("watch") in ("1", "true") else "list"
+        if not verb:
+            verb = "get" if name else "watch" if query.get("watch") in ("1", "true") else "list"
         for rule in self.rough.rules:
             names = rule.get("resourceNames")
             if (group in rule.get("apiGroups", ()) and resource in rule.get("resources", ())

@@ -5,6 +5,7 @@ import json
 import threading
 import unittest
 
+import reviews
 import rough_server
 from rough_server import ADDRESSES, SERVICES
 
@@ -119,6 +120,33 @@ class RoughServerTest(unittest.TestCase):
         self.assertEqual(connection.getresponse().status, 405)
         with self.assertRaisesRegex(AssertionError, "POST /api/v1/services is not a read"):
             self.server.assert_only_reads()
+
+    def review(self, path, kind, spec):
+        """Returns the code and the status of a review."""
+        connection = self.connect()
+        connection.request("POST", path, body=json.dumps({"kind": kind, "spec": spec}))
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())["status"]
+
+    def test_reviews(self):
+        """The answers have the form of those that were recorded from kube-apiserver 1.36.4."""
+        self.server.reviews = reviews.Reviews()
+        self.server.reviews.add("of-dev", "dev", groups=("devs",), uid="3")
+        self.server.reviews.allow("devs", "/metrics")
+        who = self.review(reviews.TOKEN_REVIEWS, "TokenReview", {"token": "of-dev"})
+        self.assertEqual(who, (201, {"authenticated": True, "audiences": ["https://kubernetes.default.svc"],
+                                     "user": {"groups": ["devs", "system:authenticated"], "uid": "3",
+                                              "username": "dev"}}))
+        self.assertEqual(self.review(reviews.TOKEN_REVIEWS, "TokenReview", {"token": "wrong"}),
+                         (201, {"error": "invalid bearer token", "user": {}}))
+        self.assertEqual(self.review(reviews.TOKEN_REVIEWS, "TokenReview", {}), (400, "Failure"))
+        for path, allowed in (("/metrics", True), ("/healthz", False)):
+            code, status = self.review(reviews.ACCESS_REVIEWS, "SubjectAccessReview", {
+                "user": "dev", "groups": ["devs"], "nonResourceAttributes": {"path": path, "verb": "get"}})
+            self.assertEqual((code, status["allowed"], "reason" in status), (201, allowed, allowed))
+        self.server.assert_only_reads()
+        self.server.rules = []
+        self.assertEqual(self.review(reviews.TOKEN_REVIEWS, "TokenReview", {"token": "x"})[0], 403)
 
     def test_many_readers(self):
         codes = []
