@@ -97,7 +97,7 @@ function drawUser(): void {
   setShown(user, now?.mode === "team" && now.user !== null);
   if (!now || now.user === null) return;
   fill(user, h("span", { class: "user-name" }, now.user),
-    now.expires !== null && h("span", { class: "note" }, "until ", timeElement(now.expires, "clock")),
+    now.expires !== null && h("span", { class: "note" }, "until ", timeElement(now.expires, "minute")),
     button("Sign out", () => void leave(), { class: "button quiet" }));
 }
 

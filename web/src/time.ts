@@ -8,13 +8,14 @@ const FULL = new Intl.DateTimeFormat(undefined, {
 const SHORT = new Intl.DateTimeFormat(undefined, {
   year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit",
 });
+const MINUTE = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 
 /** Returns a <time> element such as "18 Nov 2026, 10:30 CET". */
-export function timeElement(text: string, style: "full" | "short" | "clock" = "full"): HTMLElement {
+export function timeElement(text: string, style: "full" | "short" | "clock" | "minute" = "full"): HTMLElement {
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) return h("span", {}, text);
-  const shown = { full: FULL, short: SHORT, clock: CLOCK }[style].format(date);
+  const shown = { full: FULL, short: SHORT, clock: CLOCK, minute: MINUTE }[style].format(date);
   return h("time", { datetime: text, title: utc(date) }, shown);
 }
 

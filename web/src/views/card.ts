@@ -2,6 +2,7 @@
 
 import type { BandCard, Change, RangeCard, Severity } from "../api";
 import { fill, h, onChange, svg } from "../dom";
+import { sentence } from "../net";
 import { formatCount, formatPercent, groupDigits, plural, share } from "../values";
 import { rangeLink, routeLink } from "./links";
 import { withPanel } from "../route";
@@ -48,7 +49,7 @@ export class CardView {
 
 /** Returns what the card and the side of the map say of a range. */
 export function cardSummary(card: RangeCard): (Node | null)[] {
-  return [figures(card), bands(card), facts(card), remarks(card)];
+  return [figures(card), bands(card), facts(card), remarks(card), fullNote(card)];
 }
 
 export function badge(severity: Severity | null): HTMLElement | null {
@@ -126,12 +127,15 @@ function facts(card: RangeCard): HTMLElement {
 
 function remarks(card: RangeCard): HTMLElement | null {
   const lines: string[] = [];
-  if (card.fullSentence !== "") lines.push(capital(card.fullSentence) + ".");
   if (card.usedTwice > 0) lines.push(`${plural(card.usedTwice, "value is", "values are")} held by two Services.`);
   if (card.withoutService !== "0") {
     lines.push(`${plural(card.withoutService, "value has", "values have")} a record but no Service.`);
   }
   return lines.length === 0 ? null : h("ul", { class: "remarks" }, ...lines.map((line) => h("li", {}, line)));
+}
+
+function fullNote(card: RangeCard): HTMLElement | null {
+  return card.fullSentence === "" ? null : h("p", { class: "note" }, sentence(card.fullSentence));
 }
 
 function actions(card: RangeCard): HTMLElement {
@@ -174,8 +178,4 @@ function trendTable(card: RangeCard): HTMLElement | null {
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Day"), h("th", { scope: "col", class: "number" }, "In use"))),
     h("tbody", {}, ...points.map(([time, value]) => h("tr", {},
       h("th", { scope: "row" }, day.format(new Date(time * 1000))), h("td", { class: "number" }, formatCount(value))))));
-}
-
-function capital(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

@@ -85,7 +85,7 @@ export function showPart(range: string, first: string, last: string): void {
 }
 
 async function apply(next: Route): Promise<void> {
-  setShown(frame.element, next.page === "map");
+  setShown(frame.element, next.page === "map" && overview.value !== null);
   if (next.page !== "map") return close();
   fillRanges(overview.value?.ranges.map(({ key, name, range }) => ({ key, name, range })) ?? []);
   const key = next.range ?? overview.value?.ranges[0]?.key ?? null;
