@@ -32,11 +32,14 @@ function build(): void {
   };
   overview.on(showStarting);
   problem.on(showStarting);
-  route.on(({ page }) => {
+  const showTitle = (): void => {
+    const { page } = route.value;
     document.body.dataset["page"] = page;
     const name = overview.value?.ranges.find((card) => card.key === route.value.range)?.range;
     document.title = { overview: "Overview", map: name ? `Map ${name}` : "Map", findings: "Findings" }[page] + " · Berth";
-  });
+  };
+  route.on(showTitle);
+  overview.on(showTitle);
 }
 
 async function start(): Promise<void> {

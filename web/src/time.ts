@@ -23,6 +23,12 @@ function utc(date: Date): string {
   return date.toISOString().replace("T", " ").replace(/\.\d+Z$/, " UTC");
 }
 
+/** Returns a text in which each time in UTC is shown in the reader's zone. */
+export function withTimes(text: string): (string | HTMLElement)[] {
+  const parts = text.split(/(\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)/);
+  return parts.map((part, i) => (i % 2 === 1 ? timeElement(part) : part)).filter((part) => part !== "");
+}
+
 /** Returns "3 days" for a number of seconds, in the largest unit that has at least one. */
 export function duration(seconds: number): string {
   const units: [number, string][] = [

@@ -17,6 +17,7 @@ import type { Rect } from "./outline";
 import type { Projection, TilePlace } from "./projection";
 import { Tiles } from "./tiles";
 
+/** A part of the range that is drawn on the map. */
 export interface Ghost {
   from: bigint;
   to: bigint;
@@ -44,6 +45,7 @@ export class MapCanvas {
   ghost: Ghost | null = null;
   private flashes: Flash[] = [];
   private tags: Tag[] = [];
+  private spans: Spans;
   private width = 1;
   private height = 1;
   private asked = 0;
@@ -59,6 +61,14 @@ export class MapCanvas {
     this.context = context;
     this.projection = makeProjection(detail, layout);
     this.inks = inksOf(theme.value);
+    this.spans = spansOf(detail);
+  }
+
+  /** Takes over what has changed in the range: its bands, exclusions and overlaps. */
+  setDetail(next: RangeDetail): void {
+    Object.assign(this.detail, next);
+    this.spans = spansOf(next);
+    this.refresh();
   }
 
   setLayout(layout: LayoutName): void {
@@ -173,24 +183,22 @@ export class MapCanvas {
   /** Draws the borders of the range, its bands, exclusions, and the ranges that share its values. */
   private drawSpans(): void {
     const { context, detail, inks, projection } = this;
-    const outline = (from: bigint, to: bigint): number[] => projection.outline(from, to);
-    drawOutline(context, outline(0n, BigInt(detail.size) - 1n), inks.border, 1);
-    for (const span of detail.exclusions) {
-      drawOutline(context, outline(BigInt(span.from), BigInt(span.to)), inks.muted, 1, [3, 3]);
-    }
+    const { exclusions, staticPart, overlaps } = this.spans;
+    drawOutline(context, projection.outline(0n, BigInt(detail.size) - 1n), inks.border, 1);
+    for (const { from, to } of exclusions) drawOutline(context, projection.outline(from, to), inks.muted, 1, [3, 3]);
     const tags: Tag[] = [];
-    if (detail.staticPart) {
-      const lines = outline(BigInt(detail.staticPart.from), BigInt(detail.staticPart.to));
+    for (const { from, to, label } of staticPart) {
+      const lines = projection.outline(from, to);
       drawOutline(context, lines, inks.band, 1.5);
-      tags.push({ lines, text: "static band" });
+      tags.push({ lines, text: label });
     }
-    for (const overlap of detail.overlaps) {
-      const lines = outline(BigInt(overlap.from), BigInt(overlap.to));
+    for (const { from, to, label } of overlaps) {
+      const lines = projection.outline(from, to);
       drawOutline(context, lines, inks.overlap, 1.5, [6, 3]);
-      tags.push({ lines, text: overlap.label });
+      tags.push({ lines, text: label });
     }
     if (this.ghost) {
-      const lines = outline(this.ghost.from, this.ghost.to);
+      const lines = projection.outline(this.ghost.from, this.ghost.to);
       drawOutline(context, lines, inks.accent, 3);
       tags.unshift({ lines, text: this.ghost.label });
     }
@@ -282,6 +290,21 @@ export class MapCanvas {
   endOf(offset: bigint): bigint {
     return cellEnd(this.detail, offset, this.projection.level);
   }
+}
+
+interface Spans {
+  exclusions: Ghost[];
+  staticPart: Ghost[];
+  overlaps: Ghost[];
+}
+
+function spansOf(detail: RangeDetail): Spans {
+  const read = ({ from, to }: { from: string; to: string }, label: string): Ghost => ({ from: BigInt(from), to: BigInt(to), label });
+  return {
+    exclusions: detail.exclusions.map((span) => read(span, span.why)),
+    staticPart: detail.staticPart ? [read(detail.staticPart, "static band")] : [],
+    overlaps: detail.overlaps.map((span) => read(span, span.label)),
+  };
 }
 
 function makeProjection(detail: RangeDetail, layout: LayoutName): Projection {

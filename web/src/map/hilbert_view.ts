@@ -5,6 +5,7 @@
 
 import type { RangeDetail } from "../api";
 import { coverSquares, indexAt, squareAt } from "./hilbert";
+import type { Window } from "./hilbert";
 import { outlineOf } from "./outline";
 import type { Rect } from "./outline";
 import { clamp, clampBig, mapBits } from "./projection";
@@ -14,6 +15,13 @@ const POINT = 16n;
 const ONE = 65536;
 const LARGEST_CELL = Math.log2(176);
 const MARGIN = 26; // room for a tag
+
+/** Lines in cells, from the upper left corner of a window. */
+interface Outline {
+  level: number;
+  window: Window;
+  lines: number[];
+}
 
 export class HilbertView implements Projection {
   readonly name = "hilbert";
@@ -26,6 +34,7 @@ export class HilbertView implements Projection {
   private cy = 0n;
   private k = 0; // log2 of the pixels of a place
   private fitted = true;
+  private readonly outlines = new Map<string, Outline>();
 
   constructor(detail: RangeDetail) {
     this.order = mapBits(detail) / 2;
@@ -99,24 +108,39 @@ export class HilbertView implements Projection {
   }
 
   outline(from: bigint, to: bigint): number[] {
-    const shift = this.level / 2;
-    const unit = 2 ** (this.k + shift);
-    const [left, top] = [this.placeX(-8), this.placeY(-8)];
-    const window = { left, top, right: this.placeX(this.width + 8) + 1n, bottom: this.placeY(this.height + 8) + 1n };
-    const ax = left >> BigInt(shift);
-    const ay = top >> BigInt(shift);
-    const rects: Rect[] = [];
-    coverSquares(this.order, from, to, window, shift, (x, y, level) => {
-      const side = 2 ** (level - shift);
-      rects.push({ x: Number((x >> BigInt(shift)) - ax), y: Number((y >> BigInt(shift)) - ay), w: side, h: side });
-    });
-    const lines = outlineOf(rects);
-    const [ox, oy] = [this.screenX(ax << BigInt(shift)), this.screenY(ay << BigInt(shift))];
-    for (let i = 0; i < lines.length; i += 2) {
-      lines[i] = (lines[i] ?? 0) * unit + ox;
-      lines[i + 1] = (lines[i + 1] ?? 0) * unit + oy;
+    const key = `${from} ${to}`;
+    let found = this.outlines.get(key);
+    if (!found || found.level !== this.level || !this.isInside(found.window)) {
+      found = this.traced(from, to);
+      if (this.outlines.size > 1000) this.outlines.clear();
+      this.outlines.set(key, found);
     }
-    return lines;
+    const { lines, window, level } = found;
+    const unit = 2 ** (this.k + level / 2);
+    const [x, y] = [this.screenX(window.left), this.screenY(window.top)];
+    return lines.map((at, i) => at * unit + (i % 2 === 0 ? x : y));
+  }
+
+  /** Finds an outline in the screens around this one, so that a small movement does not need another. */
+  private traced(from: bigint, to: bigint): Outline {
+    const level = this.level;
+    const shift = BigInt(level / 2);
+    const down = (place: bigint): bigint => (place >> shift) << shift;
+    const window = {
+      left: down(this.placeX(-this.width)), top: down(this.placeY(-this.height)),
+      right: this.placeX(2 * this.width) + 1n, bottom: this.placeY(2 * this.height) + 1n,
+    };
+    const rects: Rect[] = [];
+    coverSquares(this.order, from, to, window, level / 2, (x, y, size) => {
+      const side = 2 ** (size - level / 2);
+      rects.push({ x: Number((x - window.left) >> shift), y: Number((y - window.top) >> shift), w: side, h: side });
+    });
+    return { level, window, lines: outlineOf(rects) };
+  }
+
+  private isInside(window: Window): boolean {
+    return this.placeX(-8) >= window.left && this.placeY(-8) >= window.top
+      && this.placeX(this.width + 8) < window.right && this.placeY(this.height + 8) < window.bottom;
   }
 
   panBy(dx: number, dy: number): void {

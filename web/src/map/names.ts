@@ -53,7 +53,7 @@ function drawCell(
   const row = cells.rows.get(cell);
   const mark = MARKS[cells.mark[cell] ?? 0] ?? "free";
   const plain = source.tiles?.inkOf(cells, cell) ?? inkOn(markColour(mark, theme.value));
-  context.fillStyle = row ? plain : inks.muted;
+  context.fillStyle = row || mark === "excluded" ? plain : inks.muted;
   context.font = inks.mono;
   const lines = [value, ...(row && box.w >= 56 ? nameLines(row[9], mark) : [])];
   const [line, font] = box.w > 120 ? [18, inks.large] : [14, inks.small];

@@ -40,6 +40,7 @@ export class Tiles {
   private readonly entries = new Map<string, Entry>();
   private readonly images = new Map<string, Image>();
   private readonly underWay = new Map<string, AbortController>();
+  private readonly inks = new Map<number, string>();
   private wishes: Wish[] = [];
   private clock = 0;
   private version = 1;
@@ -227,7 +228,13 @@ export class Tiles {
   inkOf(cells: Cells, cell: number): string {
     const entry = this.entries.get(`${cells.bits}/${cells.index}`);
     const value = entry?.colours?.[cell] ?? 0;
-    return inkOn(((value & 255) << 16) | (value & 0xff00) | ((value >> 16) & 255));
+    let ink = this.inks.get(value);
+    if (ink === undefined) {
+      ink = inkOn(((value & 255) << 16) | (value & 0xff00) | ((value >> 16) & 255));
+      if (this.inks.size > 2000) this.inks.clear();
+      this.inks.set(value, ink);
+    }
+    return ink;
   }
 
   private trim(): void {

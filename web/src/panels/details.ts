@@ -3,9 +3,9 @@
 import type { Details } from "../api";
 import { h } from "../dom";
 import type { Child } from "../dom";
-import { timeElement } from "../time";
+import { timeElement, withTimes } from "../time";
 import { plural } from "../values";
-import { mapLink, rangeLink, routeLink, serviceLink, valueLink } from "../views/links";
+import { mapLink, routeLink, serviceLink, valueLink } from "../views/links";
 import { commandElement, section } from "./parts";
 
 export function detailsBody(details: Details): Child[] {
@@ -23,13 +23,17 @@ export function detailsBody(details: Details): Child[] {
 
 function verdict(value: NonNullable<Details["value"]>): HTMLElement | null {
   if (value.verdict === "") return null;
-  return h("p", { class: `verdict ${value.safe ? "good" : "plain"}` }, value.verdict);
+  return h("p", { class: `verdict ${value.safe ? "good" : "plain"}` }, h("span", {}, "Safe to hard-code? "), value.verdict);
 }
 
+// What the page shows by itself, with links.
+const SHOWN_ELSEWHERE = new Set(["Neighbours", "Safe near", "Safe too", "Safe"]);
+
 function factList(facts: Details["facts"]): HTMLElement | null {
-  if (facts.length === 0) return null;
-  return h("dl", { class: "fact-list" }, ...facts.map(({ label, text, tone }) =>
-    h("div", { class: tone }, h("dt", {}, label), h("dd", {}, text))));
+  const shown = facts.filter(({ label }) => !SHOWN_ELSEWHERE.has(label));
+  if (shown.length === 0) return null;
+  return h("dl", { class: "fact-list" }, ...shown.map(({ label, text, tone }) =>
+    h("div", { class: tone }, h("dt", {}, label), h("dd", {}, ...withTimes(text)))));
 }
 
 function serviceSection(service: Details["services"][number], named: boolean): HTMLElement {
@@ -43,20 +47,18 @@ function serviceSection(service: Details["services"][number], named: boolean): H
     named && h("p", { class: "service-name" }, serviceLink(service.service)),
     named && h("dl", { class: "fact-list" }, ...facts.filter(([, text]) => text !== null)
       .map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
-    holdsTable(service),
+    holdsList(service),
     labels.length > 0 && h("ul", { class: "labels", "aria-label": "Labels" }, ...labels.map(([key, text]) =>
       h("li", {}, routeLink({ page: "map", find: `${key}=${text}` }, `${key}=${text}`, `label ${key}`)))));
 }
 
-function holdsTable(service: Details["services"][number]): HTMLElement | null {
+function holdsList(service: Details["services"][number]): HTMLElement {
   if (service.holds.length === 0) return h("p", { class: "note" }, "It holds no value.");
-  const origin = { named: "named", drawn: "drawn", unknown: "" };
-  return h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `What ${service.service} holds` },
-    h("table", { class: "data small" },
-      h("thead", {}, h("tr", {}, ...["Holds", "Origin", "Serves", "Map"].map((text) => h("th", { scope: "col" }, text)))),
-      h("tbody", {}, ...service.holds.map((hold) => h("tr", {},
-        h("th", { scope: "row" }, valueLink(hold.value)), h("td", {}, origin[hold.origin]), h("td", {}, hold.serves),
-        h("td", {}, hold.key === null ? "" : mapLink(hold.key, hold.value, hold.range ?? "Show")))))));
+  return h("ul", { class: "plain holders" }, ...service.holds.map((hold) => h("li", {},
+    valueLink(hold.value),
+    hold.origin !== "unknown" && h("span", { class: "tag" }, hold.origin),
+    h("p", { class: "note" }, hold.serves, hold.serves !== "" && hold.range !== null && ", ",
+      hold.key === null ? "in no range" : "in ", hold.key !== null && mapLink(hold.key, hold.value, hold.range ?? "its range")))));
 }
 
 function places(value: NonNullable<Details["value"]>): HTMLElement | null {
@@ -64,10 +66,8 @@ function places(value: NonNullable<Details["value"]>): HTMLElement | null {
   if (ranges.length === 0 && !below && !above) return null;
   const near = (name: string, neighbour: typeof below): HTMLElement | null => neighbour && h("li", {},
     `${name}: `, valueLink(neighbour.value), neighbour.service !== "" && ` (${neighbour.service})`);
-  return section("Where it is", h("ul", { class: "plain" },
-    ...ranges.map((range) => h("li", {},
-      rangeLink(range.key, range.label), range.band && `, ${range.band} band`, ". ",
-      mapLink(range.key, value.value, "Show on the map"))),
+  return section("Where it is", h("ul", { class: "lines" },
+    ...ranges.map((range) => h("li", {}, mapLink(range.key, value.value, range.label), range.band && `, ${range.band} band`)),
     near("Next below", below), near("Next above", above)));
 }
 

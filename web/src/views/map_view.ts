@@ -89,7 +89,7 @@ async function apply(next: Route): Promise<void> {
   if (next.page !== "map") return close();
   fillRanges(overview.value?.ranges.map(({ key, name, range }) => ({ key, name, range })) ?? []);
   const key = next.range ?? overview.value?.ranges[0]?.key ?? null;
-  if (key === null) return;
+  if (key === null) return frame.setMessage(overview.value ? "There is no range to show." : "");
   if (map?.detail.key === key) return update(next);
   await open(key);
 }
@@ -147,7 +147,7 @@ async function reload(): Promise<void> {
   try {
     const next = await getRange(key);
     if (map?.detail.key !== key) return;
-    if (next.size === map.detail.size && next.first === map.detail.first) Object.assign(map.detail, next);
+    if (next.size === map.detail.size && next.first === map.detail.first) map.setDetail(next);
     else build(next);
     update(route.value);
   } catch (error) {
