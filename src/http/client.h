@@ -25,7 +25,9 @@ struct ClientTls {
   std::string certificate_pem = {};  // The client certificate, if any.
   std::string key_pem = {};
   std::string server_name = {};  // Verified instead of the host. It may be an address.
-  bool verify = true;            // If false, any certificate of the server is accepted.
+  /// What to do about a certificate that is for other names, for the error. May be empty.
+  std::string name_advice = {};
+  bool verify = true;  // If false, any certificate of the server is accepted.
 };
 
 struct ClientOptions {

@@ -72,7 +72,8 @@ Result<void> ClientSocket::Open() {
       context_ = *std::move(made);
     }
     const std::string& name = options_.tls->server_name;
-    opened = StartTls(context_.get(), name.empty() ? options_.host : name, Where());
+    opened = StartTls(context_.get(), name.empty() ? options_.host : name, Where(),
+                      options_.tls->name_advice);
   }
   if (!opened) Close();
   return opened;
@@ -104,9 +105,8 @@ Result<void> ClientSocket::OpenTunnel() {
       if (!made) return tl::unexpected(made.error());
       proxy_context_ = *std::move(made);
     }
-    if (auto started = StartTls(proxy_context_.get(), proxy_.host, proxy_.Where()); !started) {
-      return started;
-    }
+    auto started = StartTls(proxy_context_.get(), proxy_.host, proxy_.Where(), "");
+    if (!started) return started;
   }
   if (IsForwarded()) return {};
   return ConnectThroughHttp(*this, proxy_, options_.host, options_.port);
@@ -157,7 +157,7 @@ Result<void> ClientSocket::ConnectTo(const std::string& host, uint16_t port) {
 
 /// Puts TLS around the bytes of the connection, which may be TLS already.
 Result<void> ClientSocket::StartTls(SSL_CTX* context, const std::string& name,
-                                    const std::string& where) {
+                                    const std::string& where, std::string_view name_advice) {
   SslPtr ssl = MakeClientSsl(context, name);
   SSL* const handle = ssl.get();
   transport_ = transport_->is_tls()
@@ -173,7 +173,7 @@ Result<void> ClientSocket::StartTls(SSL_CTX* context, const std::string& name,
       return Fail(
           Reason::kServiceUnavailable,
           fmt::format("no TLS with {}: {}", where,
-                      trusted ? transport_->error() : X509_verify_cert_error_string(verified)));
+                      trusted ? transport_->error() : WhyNotTrusted(handle, name, name_advice)));
     }
     if (auto waited = Wait(status, options_.connect_timeout); !waited) return waited;
   }

@@ -45,7 +45,8 @@ class ClientSocket final : public ByteStream {
  private:
   base::Result<void> OpenTunnel();
   base::Result<void> ConnectTo(const std::string& host, uint16_t port);
-  base::Result<void> StartTls(SSL_CTX* context, const std::string& name, const std::string& where);
+  base::Result<void> StartTls(SSL_CTX* context, const std::string& name, const std::string& where,
+                              std::string_view name_advice);
   base::Result<size_t> ReadSome(char* to, size_t size);
   base::Result<void> Wait(Transport::Status status, std::chrono::nanoseconds limit);
   /// Fails if the time is over or the client was told to stop.

@@ -21,6 +21,7 @@ namespace berth::http {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -131,7 +132,14 @@ TEST(Client, SaysWhatIsWrong) {
   const std::string ca = TestAuthority::Get().ca.certificate_pem;
   Client misnamed(
       {.port = server.port(), .tls = ClientTls{.ca_pem = ca, .server_name = "other.example"}});
-  EXPECT_THAT(misnamed.Send({}).error().message, HasSubstr("ostname"));
+  EXPECT_THAT(misnamed.Send({}).error().message,
+              EndsWith(": the certificate is for localhost and 127.0.0.1, not for other.example"));
+  Client misaddressed(
+      {.port = server.port(),
+       .tls =
+           ClientTls{.ca_pem = ca, .server_name = "10.0.0.1", .name_advice = "take another one"}});
+  EXPECT_THAT(misaddressed.Send({}).error().message,
+              EndsWith(" and 127.0.0.1, not for 10.0.0.1; take another one"));
   Client by_name(
       {.port = server.port(), .tls = ClientTls{.ca_pem = ca, .server_name = "localhost"}});
   EXPECT_TRUE(by_name.Send({}).has_value());

@@ -2,9 +2,14 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <openssl/pem.h>
 
 #include <array>
+#include <utility>
 #include <vector>
+
+#include "base/go_text.h"
+#include "http/certificates.h"
 
 namespace berth::http {
 namespace {
@@ -54,6 +59,35 @@ Result<void> UseClientCertificate(SSL_CTX* context, const ClientTls& tls) {
   return {};
 }
 
+/// Returns the names that a server may have to use its certificate, as OpenSSL verifies them: those
+/// of the certificate's list or, if that has no host name, its common name.
+std::vector<std::string> NamesOf(X509* certificate) {
+  const BioPtr pem(BIO_new(BIO_s_mem()));
+  if (certificate == nullptr || PEM_write_bio_X509(pem.get(), certificate) != 1) return {};
+  char* text = nullptr;
+  const auto size = BIO_get_mem_data(pem.get(), &text);
+  auto info = ReadCertificate(std::string(text, static_cast<size_t>(size)));
+  if (!info) return {};
+  std::vector<std::string> names = std::move(info->dns);
+  if (names.empty() && !info->common_name.empty()) names.push_back(std::move(info->common_name));
+  names.insert(names.end(), info->ips.begin(), info->ips.end());
+  return names;
+}
+
+/// Returns "a, b and c" for an error. The names come from a server that is not trusted.
+std::string NameListText(const std::vector<std::string>& names) {
+  constexpr size_t kMostNames = 20;
+  constexpr size_t kLongestName = 253;
+  std::string text;
+  for (size_t i = 0; i < names.size() && i < kMostNames; ++i) {
+    const bool last = i + 1 == names.size();
+    if (i > 0) text += last ? " and " : ", ";
+    text += base::ToVisible(std::string_view(names[i]).substr(0, kLongestName));
+  }
+  if (names.size() > kMostNames) text += fmt::format(" and {} more", names.size() - kMostNames);
+  return text;
+}
+
 }  // namespace
 
 Result<SslCtxPtr> MakeClientContext(const ClientTls& tls) {
@@ -81,6 +115,20 @@ SslPtr MakeClientSsl(SSL_CTX* context, const std::string& name) {
     SSL_set_tlsext_host_name(ssl.get(), name.c_str());
   }
   return ssl;
+}
+
+std::string WhyNotTrusted(SSL* ssl, std::string_view name, std::string_view advice) {
+  const auto result = SSL_get_verify_result(ssl);
+  if (result != X509_V_ERR_HOSTNAME_MISMATCH && result != X509_V_ERR_IP_ADDRESS_MISMATCH) {
+    return X509_verify_cert_error_string(result);
+  }
+  // The handshake has failed, so OpenSSL does not yet call it the certificate of the peer.
+  const STACK_OF(X509)* chain = SSL_get_peer_cert_chain(ssl);
+  const std::vector<std::string> names =
+      NamesOf(sk_X509_num(chain) > 0 ? sk_X509_value(chain, 0) : nullptr);
+  if (names.empty()) return fmt::format("the certificate is for no name, not for {}", name);
+  return fmt::format("the certificate is for {}, not for {}{}{}", NameListText(names), name,
+                     advice.empty() ? "" : "; ", advice);
 }
 
 }  // namespace berth::http

@@ -32,6 +32,8 @@ struct Found {
   ClusterSettings cluster = {};
   UserSettings user = {};
   std::string name_space = {};
+  /// What to do if the certificate of the server is for other names. May be empty.
+  std::string name_advice = {};
 };
 
 tl::unexpected<base::Error> NotFound(std::string why) {
@@ -111,6 +113,9 @@ Result<Found> FindContext(const Kubeconfig& config, const ConfigEntry& entry, bo
     auto cluster = ReadCluster(at->second);
     if (!cluster) return tl::unexpected(cluster.error());
     found.cluster = *std::move(cluster);
+    found.name_advice =
+        fmt::format("if it is the right server, set tls-server-name of {} to one of these names",
+                    found.cluster.where);
   } else if (!has_server) {
     return BadEntry(where, context->cluster.empty()
                                ? "it names no cluster"
@@ -171,6 +176,7 @@ void ApplyFlags(const AccessOptions& options, Found& found) {
     cluster.server = options.server;
     cluster.where = "--server";
     cluster.tls_server_name.clear();
+    found.name_advice = "if it is the right server, use one of these names in --server";
   }
   if (options.insecure_skip_tls_verify || !options.certificate_authority.empty()) {
     cluster.insecure = options.insecure_skip_tls_verify;
@@ -309,6 +315,7 @@ Result<Access> FindAccess(const AccessOptions& options, const Surroundings& arou
   access.headers = *std::move(headers);
   if (!found->name_space.empty()) access.name_space = found->name_space;
   if (!access.client.tls) return access;
+  access.client.tls->name_advice = found->name_advice;
   auto credentials = MakeCredentials(*found, *authority, around);
   if (!credentials) return tl::unexpected(std::move(credentials.error()));
   access.credentials = *std::move(credentials);

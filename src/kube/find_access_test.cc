@@ -195,7 +195,11 @@ TEST_F(FindAccessTest, ReadsTheFieldsOfACluster) {
           ->client.tls->ca_pem,
       kTestPem);
   EXPECT_FALSE(FindIn("{server: 'https://a', insecure-skip-tls-verify: true}")->client.tls->verify);
-  EXPECT_EQ(FindIn("{server: 'https://a', tls-server-name: b}")->client.tls->server_name, "b");
+  const auto named = FindIn("{server: 'https://a', tls-server-name: b}");
+  EXPECT_EQ(named->client.tls->server_name, "b");
+  EXPECT_EQ(named->client.tls->name_advice,
+            "if it is the right server, set tls-server-name of cluster \"c\" in "
+            "/home/jane/.kube/config, line 8 to one of these names");
   EXPECT_EQ(FindIn("{server: 'https://a', proxy-url: 'socks5://p:1'}")->client.proxy_url,
             "socks5://p:1");
   EXPECT_TRUE(
@@ -411,6 +415,8 @@ TEST_F(FindAccessTest, FlagsReplaceWhatTheClusterSays) {
   auto access = FindIn(cluster);
   EXPECT_EQ(access->url, "https://b:1");
   EXPECT_EQ(access->client.tls->server_name, "") << "another server has another name";
+  EXPECT_EQ(access->client.tls->name_advice,
+            "if it is the right server, use one of these names in --server");
   EXPECT_EQ(access->client.tls->ca_pem, "-----BEGIN own");
   options.tls_server_name = "y";
   EXPECT_EQ(FindIn(cluster)->client.tls->server_name, "y");

@@ -155,6 +155,30 @@ class KubeconfigTest(harness.Case):
         exec_ = self.plugin(f"echo careful >&2; echo '{self.credential(token=self.server_.TOKEN)}'")
         self.assertEqual(self.enters(self.config({"exec": exec_})).stderr, "careful\n")
 
+    def test_a_certificate_for_other_names(self):
+        """Both say which names it has. Berth also says where another one is chosen."""
+        def names(text, before):
+            listed = text.split(before)[1].split(", not for" if ", not for" in text else ", not ")[0]
+            return set(listed.replace(" and ", ", ").split(", "))
+
+        elsewhere = f"https://0.0.0.0:{self.server_.port}"  # This machine, under another address.
+        for entries, wanted in (({"tls-server-name": "other.example"}, "other.example"),
+                                ({"server": elsewhere}, "0.0.0.0")):
+            path = self.config({"token": self.server_.TOKEN}, self.cluster | entries)
+            self.fails(path, f", not for {wanted}; if it is the right server, set tls-server-name of "
+                             f'cluster "c" in {path}, line 1 to one of these names')
+            ours = names(self.verify(path).stderr, "the certificate is for ")
+            theirs = names(self.kubectl(path).stderr, "certificate is valid for ")
+            self.assertTrue(theirs)
+            self.assertLessEqual(theirs, ours)  # kubectl lists either the addresses or the others.
+            self.assertLessEqual({"localhost", "127.0.0.1"}, ours)
+            # It helps to do what it says.
+            self.enters(self.config({"token": self.server_.TOKEN},
+                                    self.cluster | entries | {"tls-server-name": "localhost"}))
+        done = subprocess.run([BERTH, "top", "--kubeconfig", path, "--server", elsewhere],
+                              env=self.env, capture_output=True, encoding="utf-8", timeout=120)
+        self.assertIn("use one of these names in --server", done.stderr)
+
     def test_what_cannot_be_used(self):
         self.fails(self.write("config", "a: b\nc: [\nd: e\n"), self.path("config"), "line 3")
         self.fails(self.config({"auth-provider": {"name": "gcp"}}), "gke-gcloud-auth-plugin")
