@@ -50,6 +50,14 @@ TEST(LookTest, CountsAtRestMayBeBehindLaterWrites) {
   EXPECT_EQ(look.report.counts[static_cast<size_t>(FindingKind::kOrphan)], 1U);
 }
 
+TEST(LookTest, TwoOwnersAtRestDoNotPass) {
+  Look look = LookWith({{.kind = FindingKind::kTwoOwners, .message = "two", .may_settle = true},
+                        {.kind = FindingKind::kNoRecord, .message = "none", .may_settle = true}});
+  SettleAtRest(look);
+  EXPECT_THAT(Messages(look.report.findings), testing::ElementsAre("two"));
+  EXPECT_THAT(Messages(look.settling), testing::ElementsAre("none"));
+}
+
 TEST(LookTest, OnlyCountsThatMayPassMakeACleanReport) {
   Look look = LookWith({WrongCountOf("a", 6)});
   look.newest_write = 7;
