@@ -425,13 +425,14 @@ class ErrorsTest(VerifyCase):
             "--data-dir (a data directory), --snapshot (a file) and --etcd-servers (an etcd "
             "cluster); see berth verify --help"))
         self.assertEqual(self.failed("--snapshot", "a", "-o", "xml"), (
-            'berth verify: -o "xml": must be table, json or yaml; see berth verify --help'))
+            'berth verify: -o "xml": must be table, wide, json or yaml; see berth verify '
+            "--help"))
 
     def test_help(self):
         done = berth("verify", "--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         for word in ("--kubeconfig FILE", "--data-dir DIR", "--snapshot FILE",
-                     "--etcd-servers URL[,URL...]", "1 for findings, 2 if it could not look"):
+                     "--etcd-servers URL[,URL...]", "table, wide, json or yaml", "-w,--watch", "1 for findings, 2 if it could not look"):
             self.assertIn(word, done.stdout)
         self.assertIn("\n  verify ", berth("--help").stdout)
 

@@ -158,8 +158,13 @@ constexpr const char* kVerifyExamples =
     "some seconds before anything is reported that it may be about to write. An API does not show\n"
     "everything; the output says what was not checked.\n"
     "\n"
+    "With --watch it follows a running server, and a finding counts once it has lasted some "
+    "seconds.\n"
+    "-o wide lists all findings, with the objects that they are about.\n"
+    "\n"
     "Examples:\n"
     "  berth verify --kubeconfig ~/.kube/config\n"
+    "  berth verify --watch --context prod\n"
     "  berth verify --data-dir /var/lib/berth\n"
     "  berth verify --snapshot berth.snap -o json | jq -r '.findings[].message'\n"
     "  berth verify --etcd-servers https://10.0.0.5:2379,https://10.0.0.6:2379 \\\n"
@@ -296,10 +301,7 @@ struct StoreCommands::State {
         ->delimiter(',')
         ->option_text("URL[,URL...]");
     AddEtcd(*verify, arguments.etcd);
-    verify
-        ->add_option("-o,--output", arguments.output,
-                     "Output format: table, json or yaml (default table)")
-        ->option_text("FORMAT");
+    AddOutputFlags(*verify, arguments.output);
   }
 };
 

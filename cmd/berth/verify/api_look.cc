@@ -136,18 +136,6 @@ Result<void> AddAll(ListReader& reader, bool records, audit::Pass& pass) {
   return AddRecords(reader, api::kNodePortKind, audit::ReadNodePort, pass);
 }
 
-/// Returns what the API does not show.
-std::vector<std::string> Unseen(std::string_view form, bool records) {
-  std::vector<std::string> unseen;
-  if (form == allocation::FormText(AllocationForm::kBitmaps)) {
-    unseen.emplace_back("Bitmaps");
-  } else if (!records) {
-    unseen.push_back(fmt::format("Records and bitmaps while the store is {}", form));
-  }
-  unseen.emplace_back("Stored values that cannot be decoded");
-  return unseen;
-}
-
 /// Returns the form in which Berth keeps allocations, or nullopt if the server does not show one.
 Result<std::optional<std::string>> FormOf(ListReader& reader) {
   const auto version = reader.Get("/version");
@@ -169,6 +157,23 @@ Result<std::optional<std::string>> FormOf(ListReader& reader) {
 
 }  // namespace
 
+Result<std::optional<std::string>> AskForm(const kube::Access& access) {
+  const LookProgress unused;
+  ListReader reader(access, unused);
+  return FormOf(reader);
+}
+
+std::vector<std::string> UnseenByApi(std::string_view form) {
+  std::vector<std::string> unseen;
+  if (form == allocation::FormText(AllocationForm::kBitmaps)) {
+    unseen.emplace_back("Bitmaps");
+  } else if (form != allocation::FormText(AllocationForm::kRecords)) {
+    unseen.push_back(fmt::format("Records and bitmaps while the store is {}", form));
+  }
+  unseen.emplace_back("Stored values that cannot be decoded");
+  return unseen;
+}
+
 Result<std::optional<Look>> LookAtApi(const kube::Access& access, const LookProgress& progress) {
   ListReader reader(access, progress);
   auto form = FormOf(reader);
@@ -176,7 +181,7 @@ Result<std::optional<Look>> LookAtApi(const kube::Access& access, const LookProg
   if (!*form) return std::nullopt;
   Look look{.form = **std::move(form)};
   const bool records = look.form == allocation::FormText(AllocationForm::kRecords);
-  look.not_checked = Unseen(look.form, records);
+  look.not_checked = UnseenByApi(look.form);
   for (int looks = 1;; ++looks) {
     audit::Pass pass({.keeps = records ? audit::Keeps::kRecords : audit::Keeps::kNothing,
                       .pause = [&reader, &progress] {

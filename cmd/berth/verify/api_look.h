@@ -5,6 +5,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "berth/verify/store_look.h"
@@ -17,5 +20,12 @@ namespace berth::cli {
 /// reached or refuses to answer.
 base::Result<std::optional<Look>> LookAtApi(const kube::Access& access,
                                             const LookProgress& progress);
+
+/// Returns the form in which a running Berth keeps allocations, as in Look::form. Returns nullopt
+/// if the server is not Berth, or does not show it.
+base::Result<std::optional<std::string>> AskForm(const kube::Access& access);
+
+/// Returns what the API of Berth does not show if it keeps allocations in this form.
+std::vector<std::string> UnseenByApi(std::string_view form);
 
 }  // namespace berth::cli

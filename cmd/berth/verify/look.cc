@@ -63,4 +63,15 @@ void SettleRunning(Look& look, const Look& earlier) {
   });
 }
 
+Look WatchedLooks::Next(Look look, base::SteadyTime now) {
+  for (Finding& finding : look.report.findings) finding.may_settle = true;
+  if (!recent_at_ || now - *recent_at_ >= kSettleTime) {
+    earlier_ = std::exchange(recent_, look);
+    recent_at_ = now;
+  }
+  SettleRunning(look, earlier_);
+  look.why_settling = "they may be writes in progress; a later look decides";
+  return look;
+}
+
 }  // namespace berth::cli

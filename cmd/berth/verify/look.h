@@ -3,13 +3,19 @@
 // faults: figures that a server was about to write. The functions below tell them apart. Pure.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "audit/finding.h"
+#include "base/clock.h"
 
 namespace berth::cli {
+
+/// Servers write the counts of ranges once a second. This is the time until a second look.
+inline constexpr std::chrono::seconds kSettleTime{3};
 
 struct Look {
   audit::Report report = {};
@@ -25,6 +31,7 @@ struct Look {
   int64_t newest_write = 0;
   /// Findings that may pass by themselves. They do not count.
   std::vector<audit::Finding> settling = {};
+  std::string why_settling = "a server writes these by itself";
 };
 
 /// Returns whether a second look is needed, if a server may be at work.
@@ -38,5 +45,18 @@ void SettleAtRest(Look& look);
 /// Does the same for a source that a server may use. What `earlier` has found too, some seconds
 /// before, has not passed by itself.
 void SettleRunning(Look& look, const Look& earlier);
+
+/// Settles the looks at a source that is watched. Watches of several kinds do not show one moment,
+/// so every finding may pass by itself: it counts if a look some seconds before has it too.
+class WatchedLooks {
+ public:
+  /// Returns the next look, with what does not count yet in `settling`.
+  Look Next(Look look, base::SteadyTime now);
+
+ private:
+  Look earlier_ = {};  // At least kSettleTime before the next look.
+  Look recent_ = {};
+  std::optional<base::SteadyTime> recent_at_ = {};
+};
 
 }  // namespace berth::cli

@@ -89,5 +89,29 @@ TEST(LookTest, FindingsThatAreNotListedPassWithTheOthers) {
   EXPECT_TRUE(look.report.IsClean());
 }
 
+TEST(WatchedLooksTest, AFindingCountsOnceALookSomeSecondsBeforeHasItToo) {
+  WatchedLooks looks;
+  const base::SteadyTime start{};
+  const Finding stuck{.kind = FindingKind::kNoRecord, .message = "stuck"};
+  const Finding passing{.kind = FindingKind::kOutOfRange, .message = "passing"};
+  const auto next = [&](int seconds, std::vector<Finding> findings) {
+    return looks.Next(LookWith(std::move(findings)), start + std::chrono::seconds(seconds));
+  };
+  Look look = next(0, {stuck, passing});
+  EXPECT_TRUE(look.report.IsClean());
+  EXPECT_THAT(Messages(look.settling), testing::ElementsAre("stuck", "passing"));
+  // A second later it is still early, however often the cluster changes.
+  EXPECT_TRUE(next(1, {stuck}).report.IsClean());
+  EXPECT_TRUE(next(2, {stuck}).report.IsClean());
+  look = next(3, {stuck, passing});
+  EXPECT_THAT(Messages(look.report.findings), testing::ElementsAre("stuck", "passing"));
+  EXPECT_FALSE(look.report.IsClean());
+  // It stays from then on, and what is new has to wait.
+  look = next(4, {stuck, WrongCountOf("a", 5)});
+  EXPECT_THAT(Messages(look.report.findings), testing::ElementsAre("stuck"));
+  EXPECT_THAT(Messages(look.settling), testing::ElementsAre("The status of a"));
+  EXPECT_TRUE(next(5, {}).report.IsClean());
+}
+
 }  // namespace
 }  // namespace berth::cli

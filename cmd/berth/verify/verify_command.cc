@@ -11,9 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/go_text.h"
 #include "berth/inspect/load_cluster.h"
-#include "berth/inspect/range_sources.h"
 #include "berth/inspect/show.h"
 #include "berth/paint.h"
 #include "berth/program_name.h"
@@ -23,9 +21,10 @@
 #include "berth/verify/api_look.h"
 #include "berth/verify/store_look.h"
 #include "berth/verify/verify_report.h"
+#include "berth/verify/verify_watch.h"
+#include "berth/verify/view_look.h"
 #include "codec/json.h"
 #include "codec/yaml.h"
-#include "inspect/checks.h"
 #include "kube/find_access.h"
 #include "kube/surroundings.h"
 
@@ -38,9 +37,6 @@ using base::Result;
 constexpr int kClean = 0;
 constexpr int kFindings = 1;
 constexpr int kCouldNotLook = 2;
-
-/// Servers write the counts of ranges once a second. This is the time until a second look.
-constexpr std::chrono::seconds kSettleTime{3};
 
 /// A source that can be looked at, once or again.
 struct Source {
@@ -67,19 +63,6 @@ Result<Look> LookAtAddress(const Address& address, const EtcdArguments& etcd,
                     fmt::format("{}; or look at the running server: berth verify --kubeconfig "
                                 "{}/admin.kubeconfig",
                                 store.error().message, address.directory));
-}
-
-/// Looks at the view of a cluster: Services, and what else the source shows.
-Look LookAtView(const inspect::Cluster& cluster) {
-  const bool addresses = cluster.keeps != audit::Keeps::kNothing;
-  Look look{.report = inspect::CheckCluster(cluster),
-            .form = addresses ? "IPAddresses" : "Services",
-            .range_sources = RangeSources(cluster),
-            .how_to_check = {}};
-  if (!addresses) look.not_checked.emplace_back("Records of addresses");
-  look.not_checked.emplace_back("The allocator's ports, which Kubernetes does not show");
-  for (const inspect::Gap& gap : cluster.gaps) look.not_checked.push_back(gap.what);
-  return look;
 }
 
 Result<Look> LookAtFiles(const SourceArguments& source) {
@@ -175,25 +158,47 @@ Result<Look> LookWell(const Source& source) {
   return again;
 }
 
-std::string RenderLook(const std::string& source, const Look& look, const std::string& output) {
-  if (output == "json") {
-    return codec::WriteJson(VerifyDocument(source, look), {.indent = 2}) + "\n";
+Rendered RenderLook(const std::string& source, const Look& look, const std::string& format) {
+  Rendered rendered{.code = look.report.IsClean() ? kClean : kFindings};
+  if (format == "json") {
+    rendered.text = codec::WriteJson(VerifyDocument(source, look), {.indent = 2}) + "\n";
+  } else if (format == "yaml") {
+    rendered.text = codec::WriteYaml(VerifyDocument(source, look), codec::YamlOrder::kAsGiven);
+  } else {
+    const Paint paint(DetectStyle(kInspectWidths));
+    // Lines of a pipe are left whole, for grep.
+    const size_t wrap = isatty(STDOUT_FILENO) == 1 ? paint.prose_width() : 0;
+    rendered.text = VerifyText(source, look, paint, {.wrap = wrap, .wide = format == "wide"});
   }
-  if (output == "yaml") {
-    return codec::WriteYaml(VerifyDocument(source, look), codec::YamlOrder::kAsGiven);
+  return rendered;
+}
+
+/// Looks again whenever the cluster has changed. Returns the exit code.
+Result<int> Watch(const VerifyArguments& arguments) {
+  if (!arguments.etcd_servers.empty()) {
+    return base::Fail(Reason::kInvalid,
+                      "--watch follows a running server, and --etcd-servers reads its store; leave "
+                      "one of them out");
   }
-  const Paint paint(DetectStyle(kInspectWidths));
-  // Lines of a pipe are left whole, for grep.
-  return VerifyText(source, look, paint, isatty(STDOUT_FILENO) == 1 ? paint.prose_width() : 0);
+  const base::SystemClock clock;
+  auto running = LoadRunning(arguments.source, clock);
+  if (!running) return tl::unexpected(running.error());
+  if (running->view.server == inspect::ServerKind::kBerth) {
+    if (auto refused = RefuseRangeFlag(arguments.source); !refused) {
+      return tl::unexpected(refused.error());
+    }
+  }
+  const std::string& format = arguments.output.format;
+  const std::string name = running->access.url;
+  return WatchCluster(*std::move(running), clock, IsTable(format), kCouldNotLook,
+                      [&](const Look& look) { return RenderLook(name, look, format); });
 }
 
 }  // namespace
 
 int RunVerify(const VerifyArguments& arguments) {
-  const std::string& output = arguments.output;
-  if (output != "table" && output != "json" && output != "yaml") {
-    return CouldNotLook(fmt::format("-o {}: must be table, json or yaml; see berth verify --help",
-                                    base::GoQuoted(output)));
+  if (auto checked = CheckFormat("verify", arguments.output.format); !checked) {
+    return CouldNotLook(checked.error().message);
   }
   const SourceArguments& given = arguments.source;
   const int named =
@@ -212,12 +217,16 @@ int RunVerify(const VerifyArguments& arguments) {
       return CouldNotLook(refused.error().message);
     }
   }
+  if (arguments.output.watch) {
+    const auto watched = Watch(arguments);
+    return watched ? *watched : CouldNotLook(watched.error().message);
+  }
   const auto source = SourceOf(arguments);
   if (!source) return CouldNotLook(source.error().message);
   const auto look = LookWell(*source);
   if (!look) return CouldNotLook(look.error().message);
-  if (!PrintOut(RenderLook(source->name, *look, output))) return kCouldNotLook;
-  return look->report.IsClean() ? kClean : kFindings;
+  const Rendered rendered = RenderLook(source->name, *look, arguments.output.format);
+  return PrintOut(rendered.text) ? rendered.code : kCouldNotLook;
 }
 
 }  // namespace berth::cli

@@ -16,7 +16,7 @@ struct VerifyArguments {
   SourceArguments source = {};
   std::vector<std::string> etcd_servers = {};
   EtcdArguments etcd = {};
-  std::string output = "table";
+  OutputArguments output = {};
 };
 
 /// Returns the exit code: 0 if nothing is wrong, 1 for findings, 2 if it could not look.

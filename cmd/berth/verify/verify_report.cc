@@ -70,39 +70,64 @@ std::string AdviceParagraph(std::string_view text, const Paint& paint, size_t wr
   return lines.replace(2 * kIndent, DisplayWidth(arrow), arrow);
 }
 
-std::string FindingText(const Finding& finding, const Paint& paint, size_t wrap) {
-  return Paragraph(base::ToVisible(finding.message), kIndent, wrap) +
-         AdviceParagraph(base::ToVisible(finding.advice), paint, wrap);
+/// Returns an object as a line: "Service shop/web, uid 5f2b".
+std::string ObjectLine(const audit::ObjectRef& object) {
+  return base::ToVisible(
+      fmt::format("{}{}{}", audit::TextOf(object), object.uid.empty() ? "" : ", uid ", object.uid));
+}
+
+/// Returns the objects that a finding is about, a line for each.
+std::string ObjectLines(const Finding& finding, size_t wrap) {
+  std::string out;
+  for (const audit::ObjectRef& owner : finding.owners) {
+    out += Paragraph(ObjectLine(owner), 2 * kIndent, wrap);
+  }
+  if (finding.owner_count > finding.owners.size()) {
+    out += Paragraph(fmt::format("and {} more", finding.owner_count - finding.owners.size()),
+                     2 * kIndent, wrap);
+  }
+  if (finding.object) out += Paragraph(ObjectLine(*finding.object), 2 * kIndent, wrap);
+  if (!finding.key.empty()) {
+    out += Paragraph("key " + base::ToVisible(finding.key), 2 * kIndent, wrap);
+  }
+  return out;
+}
+
+std::string FindingText(const Finding& finding, const Paint& paint, const VerifyLayout& layout) {
+  return Paragraph(base::ToVisible(finding.message), kIndent, layout.wrap) +
+         (layout.wide ? ObjectLines(finding, layout.wrap) : "") +
+         AdviceParagraph(base::ToVisible(finding.advice), paint, layout.wrap);
 }
 
 /// Returns all findings of a kind with a heading, or an empty text if the report has no such
 /// finding.
 std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& paint,
-                           size_t wrap) {
+                           const VerifyLayout& layout) {
   const uint64_t count = report.counts[static_cast<size_t>(kind)];
   if (count == 0) return {};
   std::string out = fmt::format("\n{} ({}): {}\n", paint.In(Color::kBold, audit::NameOf(kind)),
                                 ShownNumber(count), kMeanings[static_cast<size_t>(kind)]);
   uint64_t shown = 0;
   for (const Finding& finding : report.findings) {
-    if (finding.kind != kind || shown == kFindingsInText) continue;
+    if (finding.kind != kind || (shown == kFindingsInText && !layout.wide)) continue;
     ++shown;
-    out += FindingText(finding, paint, wrap);
+    out += FindingText(finding, paint, layout);
   }
   if (shown < count) {
-    out += Paragraph(
-        fmt::format("{} and {} more; -o json lists up to {} of each kind", paint.Ellipsis(),
-                    ShownNumber(count - shown), ShownNumber(audit::kMaxFindings)),
-        kIndent, wrap);
+    out += Paragraph(fmt::format("{} and {} more{}", paint.Ellipsis(), ShownNumber(count - shown),
+                                 layout.wide ? ""
+                                             : fmt::format("; -o wide lists up to {} of each kind",
+                                                           ShownNumber(audit::kMaxFindings))),
+                     kIndent, layout.wrap);
   }
   return out;
 }
 
-std::string SettlingText(const Look& look, size_t wrap) {
+std::string SettlingText(const Look& look, const VerifyLayout& layout) {
   if (look.settling.empty()) return {};
-  std::string out = "\nNot counted, because a server writes these by itself:\n";
-  for (size_t i = 0; i < look.settling.size() && i < kFindingsInText; ++i) {
-    out += Paragraph(base::ToVisible(look.settling[i].message), kIndent, wrap);
+  std::string out = fmt::format("\nNot counted, because {}:\n", look.why_settling);
+  for (size_t i = 0; i < look.settling.size() && (i < kFindingsInText || layout.wide); ++i) {
+    out += Paragraph(base::ToVisible(look.settling[i].message), kIndent, layout.wrap);
   }
   return out;
 }
@@ -154,18 +179,18 @@ codec::Value FindingsDocument(const std::vector<Finding>& findings) {
 }  // namespace
 
 std::string VerifyText(const std::string& source, const Look& look, const Paint& paint,
-                       size_t wrap) {
+                       const VerifyLayout& layout) {
   const Report& report = look.report;
   const std::string revision =
       report.revision == 0 ? "" : fmt::format("revision {}, ", report.revision);
   std::string out = fmt::format("{}   {}{}\n\n{}", paint.In(Color::kBold, base::ToVisible(source)),
                                 revision, FormClause(look), CheckedTable(report.checked));
-  if (!look.range_sources.empty()) out += "\n" + Paragraph(look.range_sources, 0, wrap);
+  if (!look.range_sources.empty()) out += "\n" + Paragraph(look.range_sources, 0, layout.wrap);
   for (size_t kind = 0; kind < audit::kFindingKinds; ++kind) {
-    out += FindingsOfKind(static_cast<FindingKind>(kind), report, paint, wrap);
+    out += FindingsOfKind(static_cast<FindingKind>(kind), report, paint, layout);
   }
-  out += SettlingText(look, wrap);
-  out += NotCheckedText(look, paint, wrap);
+  out += SettlingText(look, layout);
+  out += NotCheckedText(look, paint, layout.wrap);
   const uint64_t total = FindingCount(report);
   out += total == 0 ? "\n" + paint.In(Color::kGreen, "Nothing is wrong") + "\n"
                     : "\n" + paint.In(Color::kRed, Plural(total, "finding", "findings")) + "\n";

@@ -63,7 +63,7 @@ TEST(VerifyTextTest, FitsATerminal) {
   AddFinding(look, {.kind = FindingKind::kTwoOwners,
                     .message = "The address 10.96.0.10 belongs to shop/a and shop/b and shop/c",
                     .advice = "Delete one of them and create it again without an address"});
-  const std::string text = VerifyText("services.json", look, Paint({.utf8 = true}), 46);
+  const std::string text = VerifyText("services.json", look, Paint({.utf8 = true}), {.wrap = 46});
   std::istringstream lines(text);
   bool begun = false;  // The heading and the table are narrow, or as long as their source.
   for (std::string line; std::getline(lines, line);) {
@@ -108,8 +108,24 @@ TEST(VerifyTextTest, ListsOnlySoMany) {
     AddFinding(look, {.kind = FindingKind::kOrphan, .message = "Orphan", .advice = "Wait"});
   }
   look.report.counts[static_cast<size_t>(FindingKind::kOrphan)] = 5'000;
-  EXPECT_THAT(TextOfLook(look), HasSubstr("  ... and 4,980 more; -o json lists up to 1,000 of each "
+  EXPECT_THAT(TextOfLook(look), HasSubstr("  ... and 4,980 more; -o wide lists up to 1,000 of each "
                                           "kind\n\n5,000 findings\n"));
+}
+
+TEST(VerifyTextTest, WideListsAllWithTheirObjects) {
+  Look look = CleanLook();
+  for (size_t i = 0; i < kFindingsInText + 3; ++i) AddFinding(look, TwoOwnersOf("10.96.0.10"));
+  Finding undecodable{.kind = FindingKind::kUndecodable, .message = "Broken", .advice = "Delete"};
+  undecodable.key = "/registry/\x1b";
+  undecodable.object = audit::ObjectRef{.resource = "ipranges", .name = "blue"};
+  AddFinding(look, undecodable);
+  const std::string narrow = TextOfLook(look);
+  EXPECT_THAT(narrow, HasSubstr("and 3 more"));
+  EXPECT_THAT(narrow, Not(HasSubstr("uid")));
+  const std::string wide = VerifyText("embedded:/data", look, Paint({}), {.wide = true});
+  EXPECT_THAT(wide, Not(HasSubstr("more")));
+  EXPECT_THAT(wide, HasSubstr("    Service shop/b, uid 2\n    -> "));
+  EXPECT_THAT(wide, HasSubstr("  Broken\n    IPRange blue\n    key /registry/?\n    -> Delete\n"));
 }
 
 TEST(VerifyTextTest, SaysWhatItCouldNotSeeAndWhatMayPass) {
