@@ -5,6 +5,8 @@ import "./outline_test";
 import "./values_test";
 import "./route_test";
 import "./colour_test";
+import "./edge_test";
+import "./layout_test";
 import { report } from "./check";
 
 report();

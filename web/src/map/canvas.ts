@@ -209,7 +209,8 @@ export class MapCanvas {
   handle(): { x: number; y: number } | null {
     if (!this.ghost) return null;
     const { x, y, w, h } = this.projection.rectOf(this.ghost.to);
-    return { x: Math.min(x + w, this.width - 8), y: Math.min(y + h / 2, this.height - 8) };
+    const end = this.projection.name === "rows" ? x + w : x + w / 2;
+    return { x: Math.min(end, this.width - 8), y: Math.min(y + h / 2, this.height - 8) };
   }
 
   private drawHandle(): void {

@@ -13,6 +13,7 @@ const HEAD = 22; // pixels above the first row
 const POINT = 16n;
 const ONE = 65536;
 const LEAST_ROW = 7; // pixels
+const NAME_ROW = 22;
 
 export class RowsView implements Projection {
   readonly name = "rows";
@@ -235,8 +236,10 @@ export class RowsView implements Projection {
   private most(): number {
     const widest = this.bits - 12 + this.base() + 1;
     const used = (this.size - 1n).toString(2).length;
-    for (let bits = Math.min(this.base(), used); bits < widest; bits++) {
-      if (2 ** (used - bits) * LEAST_ROW <= this.height - HEAD - 10) return bits;
+    for (let bits = Math.min(this.base() - 3, used); bits < widest; bits++) {
+      // Rows of few cells are worth it if names fit into them.
+      const least = bits < this.base() ? NAME_ROW : LEAST_ROW;
+      if (2 ** (used - bits) * least <= this.height - HEAD - 10) return bits;
     }
     return Math.min(widest, used);
   }

@@ -27,7 +27,7 @@ function verdict(value: NonNullable<Details["value"]>): HTMLElement | null {
 }
 
 // What the page shows by itself, with links.
-const SHOWN_ELSEWHERE = new Set(["Neighbours", "Safe near", "Safe too", "Safe"]);
+const SHOWN_ELSEWHERE = new Set(["Hard-code", "Neighbours", "Safe near", "Safe too", "Safe"]);
 
 function factList(facts: Details["facts"]): HTMLElement | null {
   const shown = facts.filter(({ label }) => !SHOWN_ELSEWHERE.has(label));

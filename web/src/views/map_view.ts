@@ -26,6 +26,7 @@ let map: MapCanvas | null = null;
 let input: MapInput | null = null;
 let shown: Route | null = null; // the route that the map shows
 let opening = ""; // the range that is being loaded
+let refused = ""; // the range that the server does not have
 let written = ""; // the look that the address bar has
 let writer = 0;
 let wish: { first: string; last: string } | null = null; // a part to show as large as it can be
@@ -35,8 +36,14 @@ export function startMapView(host: HTMLElement): void {
   frame.tableHost.append(table.element);
   listen();
   new ResizeObserver(resize).observe(frame.stage);
-  route.on((next) => void apply(next));
-  overview.on(() => void apply(route.value));
+  route.on((next) => {
+    refused = "";
+    void apply(next);
+  });
+  overview.on(() => {
+    showFrame();
+    if (opening === "" && refused === "") void apply(route.value);
+  });
   theme.on(() => {
     map?.setTheme();
     recolour();
@@ -84,10 +91,14 @@ export function showPart(range: string, first: string, last: string): void {
   navigate({ page: "map", range, at: null, zoom: null, table: false, ...withPanel({ part: [first, last] }) });
 }
 
-async function apply(next: Route): Promise<void> {
-  setShown(frame.element, next.page === "map" && overview.value !== null);
-  if (next.page !== "map") return close();
+function showFrame(): void {
+  setShown(frame.element, route.value.page === "map" && overview.value !== null);
   fillRanges(overview.value?.ranges.map(({ key, name, range }) => ({ key, name, range })) ?? []);
+}
+
+async function apply(next: Route): Promise<void> {
+  showFrame();
+  if (next.page !== "map") return close();
   const key = next.range ?? overview.value?.ranges[0]?.key ?? null;
   if (key === null) return frame.setMessage(overview.value ? "There is no range to show." : "");
   if (map?.detail.key === key) return update(next);
@@ -115,6 +126,7 @@ async function open(key: string): Promise<void> {
     build(next);
     update(route.value);
   } catch (error) {
+    refused = key;
     frame.setMessage(messageOf(error));
   } finally {
     if (opening === key) opening = "";
@@ -139,7 +151,8 @@ function build(next: RangeDetail): void {
 
 /** Loads the range again after changes were missed, and keeps what is shown until then. */
 async function reload(): Promise<void> {
-  if (!map) return;
+  refused = "";
+  if (!map) return void apply(route.value);
   const { key } = map.detail;
   map.tiles?.touchAll();
   map.refresh();
