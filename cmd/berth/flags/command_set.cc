@@ -77,6 +77,7 @@ void AddInspectCommands(CommandSet& commands) {
   AddWhois(commands);
   AddMap(commands);
   AddBlockers(commands);
+  AddUi(commands);
   AddObserve(commands);
 }
 

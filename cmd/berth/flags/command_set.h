@@ -56,6 +56,7 @@ void AddWhois(CommandSet& commands);
 void AddMap(CommandSet& commands);
 void AddBlockers(CommandSet& commands);
 void AddObserve(CommandSet& commands);
+void AddUi(CommandSet& commands);
 
 /// Adds all commands that look into a cluster.
 void AddInspectCommands(CommandSet& commands);

@@ -1,6 +1,8 @@
 // The flags of `berth observe`.
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "berth/flags/command_set.h"
 #include "berth/observe/observe_command.h"
@@ -32,10 +34,41 @@ constexpr const char* kObserveExamples =
     "\n"
     "Exit status: 0 for success, 2 for invalid arguments or files, 1 for other errors.";
 
+/// Adds the flags about the page. Those of a proxy have the names that kube-apiserver has for them.
+void AddPageFlags(CLI::App& observe, ObserveUiArguments& page) {
+  const char* group = "PAGE";
+  observe.add_flag("--ui", page.ui, "Serve the page of berth ui too, with the history")
+      ->group(group);
+  const auto add = [&](const char* name, auto& into, const char* help, const char* value) {
+    return observe.add_option(name, into, help)->option_text(value)->group(group);
+  };
+  const auto add_list = [&](const char* name, std::vector<std::string>& into, const char* help,
+                            const char* value) {
+    add(name, into, help, value)->expected(1)->allow_extra_args(false)->take_all();
+  };
+  add_list("--ui-host", page.hosts,
+           "Name under which browsers reach the observer, beside those of its certificate; may be "
+           "repeated",
+           "NAME");
+  add("--ui-session-seconds", page.session_seconds,
+      "How long people stay signed in at the longest (default 28800)", "SECONDS");
+  add("--ui-check-seconds", page.check_seconds,
+      "How often it is checked that they still may (default 60)", "SECONDS");
+  add("--requestheader-client-ca-file", page.client_ca_file,
+      "Authority of the certificate of a proxy that checks who people are", "FILE");
+  add_list("--requestheader-allowed-names", page.allowed_names,
+           "Common name of that certificate (default: any); may be repeated", "NAME");
+  add_list("--requestheader-username-headers", page.user_headers,
+           "Header in which it names the user (default X-Remote-User); may be repeated", "HEADER");
+  add_list("--requestheader-group-headers", page.group_headers,
+           "Header in which it names groups (default X-Remote-Group); may be repeated", "HEADER");
+}
+
 }  // namespace
 
 void AddObserve(CommandSet& commands) {
   const auto arguments = std::make_shared<ObserveArguments>();
+  arguments->page.version = BERTH_VERSION;
   CLI::App& observe = commands.Add("observe", kObserveHelp, kObserveExamples,
                                    [arguments] { return RunObserve(*arguments); });
   AddSourceFlags(observe, arguments->source);
@@ -57,6 +90,7 @@ void AddObserve(CommandSet& commands) {
       "Not ready if the cluster was last seen longer ago (default 60)", "SECONDS");
   add("--tls-cert-file", arguments->tls_cert_file, "Certificate to serve with, in PEM", "FILE");
   add("--tls-private-key-file", arguments->tls_private_key_file, "Its private key, in PEM", "FILE");
+  AddPageFlags(observe, arguments->page);
 }
 
 }  // namespace berth::cli

@@ -146,8 +146,11 @@ void WatchingFollower::Follow(const RunningCluster& cluster, observe::ClusterSin
         listing.kind == &api::kNodePortRangeKind && !source_.node_port_range.empty();
     if (!replaced) kinds.push_back(listing.kind);
   }
-  observe::ClusterOutline outline{
-      .kinds = {}, .keeps = cluster.view.keeps, .given_ranges = GivenRanges(cluster.view)};
+  observe::ClusterOutline outline{.kinds = {},
+                                  .keeps = cluster.view.keeps,
+                                  .given_ranges = GivenRanges(cluster.view),
+                                  .head = cluster.view};
+  outline.head.ranges.clear();
   for (const api::Kind* kind : kinds) outline.kinds.push_back(WatchedKindOf(*kind));
   for (const inspect::Gap& gap : cluster.view.gaps) {
     log_.Warn("the cluster does not show everything", {{"what", gap.what}, {"advice", gap.advice}});

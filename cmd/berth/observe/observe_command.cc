@@ -16,8 +16,8 @@
 #include "berth/exit_code.h"
 #include "berth/files.h"
 #include "berth/inspect/load_cluster.h"
-#include "berth/observe/cluster_follower.h"
 #include "berth/observe/cluster_reviewer.h"
+#include "berth/observe/followed_cluster.h"
 #include "berth/observe/history_document.h"
 #include "berth/observe/listen_address.h"
 #include "berth/observe/observer_web.h"
@@ -26,11 +26,12 @@
 #include "berth/store/open.h"
 #include "berth/terminal.h"
 #include "berth/text.h"
+#include "berth/ui/both_sinks.h"
+#include "berth/ui/observe_ui.h"
+#include "berth/ui/observer_page.h"
 #include "history/history.h"
 #include "http/server.h"
-#include "inspect/cluster_reader.h"
-#include "kube/find_access.h"
-#include "kube/surroundings.h"
+#include "kube/access.h"
 #include "obs/process_metrics.h"
 #include "observe/follower.h"
 #include "observe/observer.h"
@@ -71,7 +72,7 @@ Result<uint64_t> ParseBytes(const std::string& text) {
                                 base::GoQuoted(text)));
 }
 
-Result<std::optional<http::TlsSettings>> ReadTls(const ObserveArguments& arguments) {
+Result<std::optional<http::TlsSettings>> ReadCertificates(const ObserveArguments& arguments) {
   if (arguments.tls_cert_file.empty() && arguments.tls_private_key_file.empty()) {
     return std::nullopt;
   }
@@ -84,6 +85,17 @@ Result<std::optional<http::TlsSettings>> ReadTls(const ObserveArguments& argumen
   auto key = ReadFlagFile("--tls-private-key-file", arguments.tls_private_key_file);
   if (!key) return tl::unexpected(key.error());
   return http::TlsSettings{.certificate_pem = *std::move(certificate), .key_pem = *std::move(key)};
+}
+
+/// Returns what the server shows and whom it trusts.
+Result<std::optional<http::TlsSettings>> ReadTls(const ObserveArguments& arguments) {
+  auto tls = ReadCertificates(arguments);
+  if (!tls) return tls;
+  const bool at_rest = !arguments.source.files.empty();
+  if (auto added = AddObserveUi(arguments.page, at_rest, *tls); !added) {
+    return tl::unexpected(added.error());
+  }
+  return tls;
 }
 
 /// Beyond loopback any client could read which Services there are. Then a cluster must decide who
@@ -127,6 +139,10 @@ Result<ObserveSettings> CheckObserve(const ObserveArguments& arguments) {
   auto tls = ReadTls(arguments);
   if (!tls) return tl::unexpected(tls.error());
   settings.tls = *std::move(tls);
+  if (arguments.page.ui && arguments.once) {
+    return base::Fail(Reason::kInvalid,
+                      "--ui serves a page, and --once ends at once; leave one out");
+  }
   return settings;
 }
 
@@ -198,53 +214,36 @@ Result<void> RecordOnce(const ObserveArguments& arguments, const ObserveSettings
 struct Lookout {
   std::string name = {};
   std::optional<inspect::Cluster> view = {};                ///< Of a source that is read once.
-  std::unique_ptr<observe::ClusterFollower> follower = {};  ///< Of one that is followed.
+  std::optional<kube::Access> access = {};                  ///< Of one that is followed.
+  std::unique_ptr<observe::ClusterFollower> follower = {};  ///< The same.
   std::unique_ptr<Reviewer> reviewer = {};
 };
 
-/// Returns whether it makes sense to ask the API server again after such an error.
-bool MayPass(const base::Error& error) {
-  switch (error.reason) {
-    case Reason::kServiceUnavailable:
-    case Reason::kTimeout:
-    case Reason::kServerTimeout:
-    case Reason::kTooManyRequests:
-    case Reason::kInternalError:
-      return true;
-    default:
-      return false;
-  }
-}
-
-/// Finds a running cluster. One that does not answer at the moment is no error, because it is not
-/// the observer's fault and the history can be read meanwhile. All that asks the cluster shares one
-/// access, so a credential plugin runs once.
-Result<Lookout> FindRunning(const SourceArguments& source, const base::Clock& clock,
-                            base::Logger& log) {
-  const auto access = kube::FindAccess(AccessOptionsOf(source), kube::RealSurroundings());
-  if (!access) return tl::unexpected(access.error());
-  inspect::ClusterReader unused({});
-  if (auto added = AddFlagRanges(source, unused); !added) return tl::unexpected(added.error());
-  auto outline = LoadOutline(*access, source, clock, nullptr);
-  if (!outline && !MayPass(outline.error())) return tl::unexpected(outline.error());
-  if (!outline) {
-    log.Warn("the API server does not answer; it is tried again until it does",
-             {{"why", outline.error().message}});
-  }
-  auto now = outline ? std::optional(*std::move(outline)) : std::nullopt;
-  return Lookout{.name = access->url,
-                 .follower = std::make_unique<WatchingFollower>(*access, source, std::move(now),
-                                                                clock, log),
-                 .reviewer = std::make_unique<ClusterReviewer>(*access)};
-}
-
 Result<Lookout> OpenLookout(const ObserveArguments& arguments, const base::Clock& clock,
                             base::Logger& log) {
-  if (arguments.source.files.empty()) return FindRunning(arguments.source, clock, log);
+  if (arguments.source.files.empty()) {
+    auto cluster = FindFollowedCluster(arguments.source, clock, log);
+    if (!cluster) return tl::unexpected(cluster.error());
+    return Lookout{.name = cluster->access.url,
+                   .access = cluster->access,
+                   .follower = std::move(cluster->follower),
+                   .reviewer = std::make_unique<ClusterReviewer>(cluster->access)};
+  }
   auto cluster = LoadCluster(arguments.source, clock);
   if (!cluster) return tl::unexpected(cluster.error());
   std::string name = cluster->source;
   return Lookout{.name = std::move(name), .view = *std::move(cluster)};
+}
+
+/// Prints the link to the page, if one person opens it.
+void ShowLink(ObserverPage& page, ObserveUiParts& parts, const std::string& source,
+              const ListenAddress& listen, uint16_t port) {
+  const bool is_v6 = listen.host.find(':') != std::string::npos;
+  const std::string host =
+      fmt::format("{}:{}", is_v6 ? "[" + listen.host + "]" : listen.host, port);
+  parts.base_url = "http://" + host;
+  const std::string path = page.Listen(port, host);
+  if (!path.empty()) PrintOut(LinkText(source, parts.base_url + path));
 }
 
 /// Serves until a signal ends it.
@@ -259,8 +258,20 @@ Result<void> ObserveAndServe(const ObserveArguments& arguments, ObserveSettings 
   auto history = history::History::Open(settings.history, clock, log);
   if (!history) return tl::unexpected(history.error());
   observe::Observer observer({}, **history, clock);
+  ObserveUiParts page_parts{.arguments = arguments.page,
+                            .history = **history,
+                            .clock = clock,
+                            .access = lookout->access,
+                            .tls = settings.tls ? &*settings.tls : nullptr};
+  std::unique_ptr<ObserverPage> page;
+  if (arguments.page.ui) {
+    auto made = MakeObserverPage(page_parts);
+    if (!made) return tl::unexpected(made.error());
+    page = *std::move(made);
+  }
   if (lookout->view) {
     observer.Replace(*lookout->view);
+    if (page != nullptr) page->Show(*std::move(lookout->view));
     lookout->view.reset();
     observer.Refresh();
   }
@@ -272,20 +283,31 @@ Result<void> ObserveAndServe(const ObserveArguments& arguments, ObserveSettings 
   if (has_reviewer && !settings.listen.IsLoopback()) {
     parts.reviewer = &reviewer.emplace(*lookout->reviewer, clock);
   }
+  const ui::OriginCheck names = LoopbackNames(arguments.page);
+  if (parts.reviewer == nullptr) parts.names = &names;
   if (lookout->follower) parts.max_lag = std::chrono::seconds(arguments.max_lag);
   ObserverWeb web(parts);
   http::Server server(
       {.addresses = {settings.listen.host},
        .port = settings.listen.port,
        .io_threads = 1,
-       .tls = std::move(settings.tls)},
-      [&web](const http::Request& request, const http::Responder& responder) {
-        web.Handle(request, responder);
+       .tls = settings.tls},
+      [&web, page = page.get()](const http::Request& request, const http::Responder& responder) {
+        if (page != nullptr && page->Owns(request.path)) {
+          page->Handle(request, responder);
+        } else {
+          web.Handle(request, responder);
+        }
       },
       log, clock);
   if (auto started = server.Start(); !started) return started;
+  if (page != nullptr) ShowLink(*page, page_parts, lookout->name, settings.listen, server.port());
   std::optional<Housekeeper> housekeeper(std::in_place, observer, lookout->follower.get());
-  if (lookout->follower) lookout->follower->Start(observer);
+  std::optional<BothSinks> both;
+  if (page != nullptr) both.emplace(observer, page->sink());
+  if (lookout->follower) {
+    lookout->follower->Start(both ? static_cast<observe::ClusterSink&>(*both) : observer);
+  }
   log.Info("observing", {{"source", lookout->name},
                          {"address", settings.listen.host},
                          {"port", server.port()},

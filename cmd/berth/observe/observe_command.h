@@ -4,6 +4,7 @@
 #include <string>
 
 #include "berth/inspect/source_arguments.h"
+#include "berth/ui/observe_ui.h"
 
 namespace berth::cli {
 
@@ -18,6 +19,7 @@ struct ObserveArguments {
   std::string tls_cert_file = {};
   std::string tls_private_key_file = {};
   bool once = false;
+  ObserveUiArguments page = {};
 };
 
 /// Runs the command until a signal ends it, or once. Returns the exit code. Errors go to standard

@@ -131,6 +131,15 @@ void ObserverWeb::Handle(const http::Request& request, const http::Responder& re
     responder.Finish(AnswerHealth(request.path, server::Query(request.query)));
     return;
   }
+  const auto host = request.headers.Find("host");
+  // A web site whose name leads to this machine must not read. Metrics are often scraped by a name.
+  if (parts_.names != nullptr && request.path.starts_with("/api/") && host &&
+      !parts_.names->IsOwnHost(*host)) {
+    responder.Finish(ErrorJson(
+        403, fmt::format("the observer is not known as {}; if it is, start it with --ui-host",
+                         base::GoQuoted(std::string(*host)))));
+    return;
+  }
   const bool taken = workers_.Run([this, request, responder] {
     if (auto refusal = Refuse(request)) {
       responder.Finish(*std::move(refusal));

@@ -28,6 +28,7 @@
 #include "server/health.h"
 #include "server/query.h"
 #include "server/workers.h"
+#include "ui/origin_check.h"
 
 namespace berth::cli {
 
@@ -39,6 +40,8 @@ class ObserverWeb {
     const base::Clock& clock;
     /// Null if every client that can connect may read.
     Reviewer* reviewer = nullptr;
+    /// What /api/ may be asked under, if every client may read; null if under every name.
+    const ui::OriginCheck* names = nullptr;
     /// Beyond this lag the observer is not ready. Nullopt for a source that does not change.
     std::optional<std::chrono::seconds> max_lag = {};
   };

@@ -1,5 +1,7 @@
 #include "berth/ui/local_door.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -13,9 +15,26 @@ constexpr std::chrono::seconds kBetweenLinks{5};
 
 }  // namespace
 
-void LocalDoor::Listen(uint16_t port) {
+std::string LinkText(std::string_view source, std::string_view link) {
+  return fmt::format(
+      "The ranges of {} are at\n\n  {}\n\nThe link works once, in one browser. The page only "
+      "reads. "
+      "Ctrl-C ends it.\n",
+      source, link);
+}
+
+std::string NewLinkText(std::string_view link) {
+  return fmt::format(
+      "\nThe link was opened again. If that was you, in another browser, this is a new one:\n\n"
+      "  {}\n",
+      link);
+}
+
+void LocalDoor::Listen(uint16_t port, const std::string& host) {
+  ui::OriginOptions options{.hosts = ui::LoopbackHosts(port)};
+  if (!host.empty()) options.hosts.push_back(host);
   const base::MutexLock lock(mutex_);
-  origins_ = std::make_shared<ui::OriginCheck>(ui::OriginOptions{.hosts = ui::LoopbackHosts(port)});
+  origins_ = std::make_shared<ui::OriginCheck>(std::move(options));
 }
 
 std::optional<std::string> LocalDoor::WhyRefused(const http::Request& request, ui::Asked asked) {

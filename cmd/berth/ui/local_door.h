@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/clock.h"
@@ -20,6 +21,11 @@
 
 namespace berth::cli {
 
+/// Returns what the terminal shows about a link. `source` names the cluster.
+std::string LinkText(std::string_view source, std::string_view link);
+/// Returns the same about one that replaces a link that was used again.
+std::string NewLinkText(std::string_view link);
+
 class LocalDoor {
  public:
   /// `on_used_again` is called with a new link when somebody without the cookie has used an old
@@ -29,8 +35,9 @@ class LocalDoor {
             std::function<void(const std::string& path)> on_used_again)
       : web_(web), clock_(clock), on_used_again_(std::move(on_used_again)) {}
 
-  /// Tells the port of the server. Before that, all requests are refused.
-  void Listen(uint16_t port) EXCLUDES(mutex_);
+  /// Tells the port of the server, and another host with its port that counts. Before that, all
+  /// requests are refused.
+  void Listen(uint16_t port, const std::string& host = {}) EXCLUDES(mutex_);
   std::string NewLink() { return gate_.NewLink(); }
 
   void Handle(const http::Request& request, const http::Responder& responder) EXCLUDES(mutex_);

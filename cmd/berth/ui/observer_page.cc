@@ -28,7 +28,8 @@ ObserverPage::ObserverPage(Options options, const base::Clock& clock)
       .judge = *judge_,
       .clock = clock,
       .origins = {.tls = true, .names = std::move(options.team->names), .any_address = true},
-      .proxy = std::move(options.team->proxy)});
+      .proxy = std::move(options.team->proxy),
+      .limits = options.team->limits});
 }
 
 ObserverPage::~ObserverPage() {
@@ -44,9 +45,9 @@ void ObserverPage::Show(inspect::Cluster cluster) {
   board_.Show(std::make_shared<const Scene>(std::move(cluster), std::move(options)));
 }
 
-std::string ObserverPage::Listen(uint16_t port) {
+std::string ObserverPage::Listen(uint16_t port, const std::string& host) {
   if (!local_) return "";
-  local_->Listen(port);
+  local_->Listen(port, host);
   return local_->NewLink();
 }
 

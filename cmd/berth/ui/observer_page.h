@@ -32,6 +32,7 @@ struct TeamAccess {
   kube::Access cluster = {};            ///< Says who people are.
   std::vector<std::string> names = {};  ///< Under which browsers know the observer.
   std::optional<TrustedProxy> proxy = {};
+  ui::SessionLimits limits = {};
 };
 
 class ObserverPage {
@@ -55,8 +56,9 @@ class ObserverPage {
   /// Shows a cluster that does not change.
   void Show(inspect::Cluster cluster);
 
-  /// Tells the port of the server. Returns the path of the link, or "" if a team signs in.
-  std::string Listen(uint16_t port);
+  /// Tells the port of the server, and its address with the port. Returns the path of the link, or
+  /// "" if a team signs in.
+  std::string Listen(uint16_t port, const std::string& host);
 
   /// Returns whether the path belongs to the page and not to the observer.
   bool Owns(std::string_view path) const;
