@@ -36,7 +36,7 @@ export class MapCanvas {
   projection: Projection;
   tiles: Tiles | null = null;
   selection: { from: bigint; to: bigint } | null = null;
-  /** What the panel is about, beside the selection. */
+  /** What the panel is about: what a Service holds, or what is in the way of a what-if. */
   marked: readonly bigint[] = [];
   hover: bigint | null = null;
   cursor: bigint | null = null;
@@ -246,17 +246,17 @@ export class MapCanvas {
     for (const offset of this.marked) {
       const rect = this.projection.rectOf(offset);
       this.frame(rect, inks.ground, 5);
-      this.frame(rect, inks.accent, 2.5);
+      this.frame(rect, this.ghost ? inks.flash : inks.text, 2.5);
     }
     if (this.selection) {
       const lines = this.projection.outline(this.selection.from, this.selection.to);
-      drawOutline(context, lines, inks.ground, 5);
-      drawOutline(context, lines, inks.accent, 2.5);
+      drawOutline(context, lines, inks.ground, 6);
+      drawOutline(context, lines, inks.text, 3);
     }
     if (this.cursor !== null && this.focused) {
       const rect = this.projection.rectOf(this.cursor);
       this.frame(rect, inks.ground, 5);
-      this.frame(rect, inks.text, 2);
+      this.frame(rect, inks.accent, 2.5);
     }
   }
 

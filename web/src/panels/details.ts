@@ -84,9 +84,9 @@ function historySection(history: NonNullable<Details["history"]>): HTMLElement {
 
 function spanElement(span: NonNullable<Details["history"]>["spans"][number]): HTMLElement {
   const between = (earliest: string | null, time: string): Child[] =>
-    earliest === null ? [timeElement(time)] : ["between ", timeElement(earliest), " and ", timeElement(time)];
+    earliest === null ? ["at ", timeElement(time)] : ["between ", timeElement(earliest), " and ", timeElement(time)];
   return h("li", { class: span.to === null ? "now" : "" },
     h("p", {}, span.owner.includes("/") ? serviceLink(span.owner) : span.owner, span.to === null && h("span", { class: "tag" }, "now")),
-    h("p", { class: "note" }, "From ", ...between(span.fromEarliest, span.from)),
-    span.to !== null && h("p", { class: "note" }, "To ", ...between(span.toEarliest, span.to)));
+    h("p", { class: "note" }, "Taken ", ...between(span.fromEarliest, span.from)),
+    span.to !== null && h("p", { class: "note" }, "Released ", ...between(span.toEarliest, span.to)));
 }

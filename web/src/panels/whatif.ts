@@ -2,7 +2,7 @@
 // change it. Nothing is changed from here.
 
 import type { Future, RangeCard, WhatIf } from "../api";
-import { navigate, route } from "../app";
+import { marked, navigate, route } from "../app";
 import { fill, h, onChange, setShown } from "../dom";
 import { getWhatIf, isAbort, messageOf, sentence } from "../net";
 import { withPanel } from "../route";
@@ -149,6 +149,7 @@ export class WhatIfPanel {
     this.text.removeAttribute("aria-invalid");
     this.answer.classList.remove("old");
     if (!answer.then) return;
+    marked.set(answer.blockers.map((blocker) => blocker.value));
     this.live.textContent = `${answer.then.range}: ${plural(answer.blockerCount, "blocker")}, ${formatCount(answer.then.free)} free.`;
     this.drawAnswer({ ...answer, seq: 0 });
   };

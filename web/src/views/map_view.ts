@@ -3,7 +3,7 @@
 import type { RangeDetail, View } from "../api";
 import { generation, marked, navigate, overview, route, view } from "../app";
 import { NAMED_COLOURS } from "../colour";
-import { announce, fill, h, onChange, setShown } from "../dom";
+import { announce, fill, h, isStill, onChange, setShown } from "../dom";
 import { MapCanvas } from "../map/canvas";
 import { describe, offsetOf, valueAt } from "../map/describe";
 import { MapInput } from "../map/input";
@@ -228,7 +228,7 @@ function drawn(): void {
   const { level, name, cell } = map.projection;
   const perRow = name === "rows" ? `, a row ${formatCount(BigInt(Math.round(rowCells())) << BigInt(level))}` : "";
   showScale(`A cell is ${formatCount(1n << BigInt(level))} ${noun(level)}${cell.w > 0 ? perRow : ""}.`);
-  if (writer === 0) writer = window.setTimeout(writeLook, 300);
+  if (writer === 0) writer = window.setTimeout(writeLook, 400);
 }
 
 function rowCells(): number {
@@ -279,6 +279,15 @@ function openOffset(offset: bigint): void {
   const end = map.endOf(offset);
   const value = valueAt(map.detail, offset);
   navigate(withPanel(end === offset ? { value } : { part: [value, valueAt(map.detail, end)] }));
+  scrollAbovePanel(offset);
+}
+
+/** On a phone the panel covers the lower half: scrolls what was opened into the upper one. */
+function scrollAbovePanel(offset: bigint): void {
+  if (!map || !matchMedia("(max-width: 820px)").matches) return;
+  const { y } = map.projection.pointOf(offset);
+  const wanted = innerHeight * 0.2;
+  scrollBy({ top: frame.canvas.getBoundingClientRect().top + y - wanted, behavior: isStill() ? "auto" : "smooth" });
 }
 
 function wordsAt(offset: bigint): { title: string; lines: string[] } | null {
