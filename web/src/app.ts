@@ -1,6 +1,6 @@
 // What all parts of the page share: the session, the overview, the route, and the changes that come.
 
-import type { Overview, RangeCard, Session, View } from "./api";
+import type { Overview, RangeCard, RangeDetail, Session, View } from "./api";
 import { emptyRoute, formatRoute, parseRoute, withPanel } from "./route";
 import type { Route } from "./route";
 import { Signal } from "./signal";
@@ -16,6 +16,8 @@ export const problem = new Signal("");
 export const view = new Signal<View | null>(null);
 /** Grows when everything has to be loaded anew, because changes were missed. */
 export const generation = new Signal(0);
+/** The range on the map. */
+export const detail = new Signal<RangeDetail | null>(null);
 /** The values that the panel is about, which the map marks. */
 export const marked = new Signal<readonly string[]>([]);
 export const route = new Signal<Route>(emptyRoute());

@@ -13,7 +13,7 @@ const KEYS: [string, [string, string][]][] = [
     ["Shift + arrows", "Move the map"], ["Page up, Page down", "Move by a screen"], ["Home, End", "First and last value"],
   ]],
   ["With a pointer", [
-    ["Wheel", "Zoom; in rows it scrolls"], ["Ctrl + wheel, pinch", "Zoom"], ["Drag", "Move the map"], ["Shift + wheel", "Move the map"],
+    ["Wheel, pinch", "Zoom"], ["Drag", "Move the map"], ["Shift + wheel", "Move the map"],
     ["Click", "Open a value, or a part of the range"], ["Double click", "Zoom in"],
   ]],
   ["On an edge in a what-if", [

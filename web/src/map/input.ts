@@ -117,10 +117,11 @@ export class MapInput {
     const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     const { projection } = this.map;
-    // Rows scroll, as a text does; with Ctrl, and in a pinch on a touchpad, the wheel zooms anywhere.
-    const zooms = event.ctrlKey || event.metaKey || (projection.name === "hilbert" && !event.shiftKey);
-    if (zooms) projection.zoomAt(-dy * (event.ctrlKey && Math.abs(dy) < 40 ? 0.02 : 0.005), ...at(event));
-    else projection.panBy(event.shiftKey && dx === 0 ? -dy : -dx, event.shiftKey && dx === 0 ? 0 : -dy);
+    // A pinch on a touchpad comes as a wheel with Ctrl and small steps.
+    const speed = event.ctrlKey && Math.abs(dy) < 40 ? 0.02 : 0.005;
+    if (!event.shiftKey) projection.zoomAt(-dy * speed, ...at(event));
+    else if (projection.name === "rows") projection.panBy(0, -(dy || dx));
+    else projection.panBy(-(dx || dy), 0);
     this.map.refresh();
   }
 

@@ -1,14 +1,15 @@
 // The panel at the side: details of a value, a Service or a part of a range, or a what-if. On a wide
 // screen the map always has it, so that opening it moves nothing.
 
-import type { RangeCard } from "../api";
-import { closePanel, generation, marked, overview, rangeOf, route, view } from "../app";
+import type { RangeCard, RangeDetail } from "../api";
+import { closePanel, detail, generation, marked, overview, rangeOf, route, view } from "../app";
 import { announce, button, fill, h, icon, onChange, setShown } from "../dom";
 import type { Child } from "../dom";
 import { getDetails, getTable, isAbort, messageOf } from "../net";
 import type { Route } from "../route";
 import { cardSummary } from "../views/card";
 import { rangeLink } from "../views/links";
+import { aboutRange } from "./about";
 import { detailsBody } from "./details";
 import { partBody } from "./part";
 import { WhatIfPanel } from "./whatif";
@@ -30,6 +31,7 @@ export function startDrawer(host: HTMLElement): void {
   host.append(element);
   route.on((next) => show(next, false));
   overview.on(() => show(route.value, false));
+  detail.on(() => show(route.value, false));
   const again = (): void => {
     clearTimeout(timer);
     timer = window.setTimeout(() => show(route.value, true), 400);
@@ -100,15 +102,21 @@ function showIdle(card: RangeCard | null): void {
     if (returnTo?.isConnected && element.contains(document.activeElement)) returnTo.focus({ preventScroll: true });
     returnTo = null;
   }
-  if (card) drawIdle(card);
+  if (card) drawIdle({ card, about: detail.value?.key === card.key ? spansOf(detail.value) : null });
 }
 
-const drawIdle = onChange<RangeCard | null>((card) => {
-  if (!card) return;
+/** Returns what the list of parts is made from; the numbers of the card change more often. */
+function spansOf({ key, staticPart, dynamicPart, exclusions, overlaps }: RangeDetail): RangeDetail {
+  return { key, staticPart, dynamicPart, exclusions, overlaps } as RangeDetail;
+}
+
+const drawIdle = onChange<{ card: RangeCard; about: RangeDetail | null } | null>((data) => {
+  if (!data) return;
+  const { card, about } = data;
   kind.textContent = card.name;
   title.textContent = card.range;
   title.className = "value";
-  fill(body, ...cardSummary(card), h("p", { class: "note" },
+  fill(body, ...cardSummary(card), ...(about ? aboutRange(about) : []), h("p", { class: "note screen" },
     "Choose a cell to see who has it. The arrow keys move a cursor, and ? shows all keys."));
 });
 
@@ -150,7 +158,8 @@ async function content(next: Route, card: RangeCard | null, signal: AbortSignal)
 function draw(children: Child[]): void {
   const fresh = h("div");
   fill(fresh, ...children);
-  if (fresh.innerHTML === body.innerHTML) return;
+  const [next, before] = [[...fresh.childNodes], [...body.childNodes]];
+  if (next.length === before.length && next.every((node, i) => node.isEqualNode(before[i] ?? null))) return;
   const { scrollTop } = element;
   const [focused, opened] = [document.activeElement, body.contains(document.activeElement)];
   const name = opened ? focused?.getAttribute("data-focus") : null;

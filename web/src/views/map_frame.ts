@@ -22,11 +22,10 @@ export function mapFrame() {
   const whatIf = button("What if", () => undefined, { title: "Try another size of this range (W)" });
   const stageParts = stage();
   const legend = h("ul", { class: "legend", "aria-label": "Legend" });
-  const legendNote = h("p");
   const scale = h("p", { class: "scale" });
   const pointed = h("p", { class: "pointed" });
   const tableHost = h("div", { class: "table-host", hidden: true });
-  const status = h("div", { class: "status-line" }, h("div", { class: "scale-row" }, scale, legendNote), pointed);
+  const status = h("div", { class: "status-line" }, scale, pointed);
   const message = h("p", { class: "map-message", role: "status", hidden: true });
   const element = h("section", { class: "map-page", "aria-label": "Map" },
     h("h1", { class: "visually-hidden" }, "Map"),
@@ -39,7 +38,7 @@ export function mapFrame() {
     stageParts.element, tableHost,
     status, legend);
   return {
-    ...stageParts, element, range, colour, find, layouts, table, whatIf, legend, legendNote, scale, pointed,
+    ...stageParts, element, range, colour, find, layouts, table, whatIf, legend, scale, pointed,
     tableHost, stage: stageParts.element,
     /** Shows the table or the map. */
     setTable(on: boolean): void {

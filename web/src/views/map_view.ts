@@ -1,7 +1,7 @@
 // The map page: brings the map of one range to what the address says, and writes back where it is.
 
 import type { RangeDetail, View } from "../api";
-import { generation, marked, navigate, overview, route, view } from "../app";
+import { detail, generation, marked, navigate, overview, route, view } from "../app";
 import { NAMED_COLOURS } from "../colour";
 import { announce, fill, h, isStill, onChange, setShown } from "../dom";
 import { MapCanvas } from "../map/canvas";
@@ -29,6 +29,7 @@ let opening = ""; // the range that is being loaded
 let refused = ""; // the range that the server does not have
 let written = ""; // the look that the address bar has
 let writer = 0;
+let shape = ""; // of the ranges when the map was loaded
 let wish: { first: string; last: string } | null = null; // a part to show as large as it can be
 
 export function startMapView(host: HTMLElement): void {
@@ -43,6 +44,9 @@ export function startMapView(host: HTMLElement): void {
   overview.on(() => {
     showFrame();
     if (opening === "" && refused === "") void apply(route.value);
+    if (!map) return;
+    if (shape === "") shape = shapeOf(map.detail.key);
+    else if (shape !== shapeOf(map.detail.key)) void reload();
   });
   theme.on(() => {
     map?.setTheme();
@@ -105,6 +109,14 @@ async function apply(next: Route): Promise<void> {
   await open(key);
 }
 
+/** Returns what the ranges look like, as far as the map draws it: it is loaded again if that differs. */
+function shapeOf(key: string): string {
+  const ranges = overview.value?.ranges ?? [];
+  const card = ranges.find((each) => each.key === key);
+  const bands = [card?.staticBand, card?.dynamicBand].map((band) => [band?.first, band?.last]);
+  return ranges.length === 0 ? "" : JSON.stringify([ranges.map((each) => [each.key, each.range]).sort(), bands, card?.excluded]);
+}
+
 function close(): void {
   leave();
   input?.close();
@@ -137,6 +149,8 @@ function build(next: RangeDetail): void {
   close();
   written = "";
   map = new MapCanvas(frame.canvas, next, route.value.layout, drawn);
+  detail.set(next);
+  shape = shapeOf(next.key);
   const canvas = map;
   map.tiles = new Tiles(next.key, mapBits(next) - 12, route.value.find, colouring(), () => canvas.refresh(),
     (message) => frame.setMessage(message));
@@ -153,6 +167,7 @@ function build(next: RangeDetail): void {
 async function reload(): Promise<void> {
   refused = "";
   if (!map) return void apply(route.value);
+  shape = shapeOf(map.detail.key);
   const { key } = map.detail;
   map.tiles?.touchAll();
   map.refresh();
@@ -225,9 +240,11 @@ function lookText({ layout, at, zoom }: Route): string {
 function drawn(): void {
   if (!map) return;
   frame.setBusy(map.tiles?.busy ?? false);
-  const { level, name, cell } = map.projection;
+  const { level, name } = map.projection;
   const perRow = name === "rows" ? `, a row ${formatCount(BigInt(Math.round(rowCells())) << BigInt(level))}` : "";
-  showScale(`A cell is ${formatCount(1n << BigInt(level))} ${noun(level)}${cell.w > 0 ? perRow : ""}.`);
+  const pale = level > 0 ? " The paler it is, the more of them are free." : "";
+  const filter = route.value.find !== "" ? " Bright cells match the filter." : "";
+  showScale(`A cell is ${formatCount(1n << BigInt(level))} ${noun(level)}${perRow}.${filter || pale}`);
   if (writer === 0) writer = window.setTimeout(writeLook, 400);
 }
 
@@ -268,8 +285,8 @@ const MOST_MARKED = 200;
 
 function showMarked(): void {
   if (!map) return;
-  const { detail } = map;
-  map.marked = marked.value.slice(0, MOST_MARKED).map((value) => offsetOf(detail, value))
+  const { detail: of } = map;
+  map.marked = marked.value.slice(0, MOST_MARKED).map((value) => offsetOf(of, value))
     .filter((offset): offset is bigint => offset !== null);
   map.refresh();
 }
@@ -403,7 +420,4 @@ function recolour(): void {
   }
   const card = overview.value?.ranges.find((each) => each.key === map?.detail.key);
   fill(frame.legend, ...legendItems({ ...next, detail: card ? { ...map.detail, ...card } : map.detail }));
-  frame.legendNote.textContent = next.filtered
-    ? "Bright: matches the filter."
-    : "A paler cell has more free values.";
 }
