@@ -77,6 +77,7 @@ function nameLines(owner: string, mark: string): string[] {
 
 /** Returns the part of a value in which neighbours differ. */
 function tail(value: string): string {
+  if (value.endsWith("::")) return "::";
   const at = Math.max(value.lastIndexOf("."), value.lastIndexOf(":"));
   return at < 0 ? value : value.slice(at);
 }

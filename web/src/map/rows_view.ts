@@ -180,7 +180,7 @@ export class RowsView implements Projection {
     const end = clampBig(this.rowAt(this.height), -1n, this.rows() - 1n);
     for (let row = clampBig((this.rowAt(HEAD) / every) * every, 0n, end + 1n); row <= end; row += every) {
       const y = this.screenY(row) + h / 2;
-      if (y < HEAD + 4) continue;
+      if (y < HEAD) continue;
       const value = formatValue(this.pool, this.first + (row << BigInt(this.rowBits)));
       labels.push({ x: this.gutter() - 8, y, text: this.shorten(value), align: "right" });
     }
