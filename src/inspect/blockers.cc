@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -182,13 +181,11 @@ Outcome OutcomeOf(const Blockers& answer, bool berth) {
 
 void AddServices(const Census& census, const Target& target, const alloc::Coverage& after,
                  Blockers& answer) {
-  std::set<const Service*> services;
   const auto uses = census.UsesIn(target.pool, target.values);
   for (size_t i = 0; i < uses.size(); ++i) {
     const Use& use = uses[i];
     if (i == 0 || uses[i - 1].value != use.value) ++answer.values_in_use;
     if (after.Covers(use.value)) continue;
-    services.insert(use.service);
     answer.blockers.push_back({.value = {.pool = target.pool, .value = use.value},
                                .service = use.service,
                                .held = use.held,
@@ -196,7 +193,11 @@ void AddServices(const Census& census, const Target& target, const alloc::Covera
   }
   // The Services of a cluster are ordered by namespace and name, and so are pointers to them.
   std::ranges::stable_sort(answer.blockers, {}, &Blocker::service);
-  answer.services = services.size();
+  const Service* before = nullptr;
+  for (const Blocker& blocker : answer.blockers) {
+    answer.services += blocker.service != before ? 1 : 0;
+    before = blocker.service;
+  }
 }
 
 void AddRecords(const Census& census, const Target& target, const alloc::Coverage& after,

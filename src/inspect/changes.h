@@ -23,7 +23,7 @@ std::string_view NameOf(ChangeKind kind);
 struct Change {
   alloc::PoolValue value = {};
   ChangeKind kind = ChangeKind::kChanged;
-  std::string owner = {};  ///< "shop/web": who has it now or, if nobody, who had it. May be empty.
+  std::string owner = {};  ///< "shop/web": who has it now or, if no Service does, who had it.
 };
 
 struct Changes {

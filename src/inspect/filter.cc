@@ -41,7 +41,7 @@ std::optional<WrittenRange> ReadValues(std::string_view text) {
                         .values = {.first = value->value, .last = value->value},
                         .text = alloc::TextOf(*value)};
   }
-  if (auto range = ReadWrittenRange(text); range && *range) return **std::move(range);
+  if (auto range = ReadWrittenRange(text); range && *range) return *std::move(range);
   if (const auto loose = ip::ParseCidrLoose(text)) {
     return WrittenRange{
         .pool = alloc::PoolOf(loose->cidr.family()),
@@ -68,13 +68,17 @@ Filter::Fit FitWithin(std::string_view whole, std::string_view part) {
 
 bool HasLabel(std::string_view labels, std::string_view key,
               const std::optional<std::string>& value) {
-  // Most Services do not have the key at all.
-  if (key.empty() || labels.find(key) == std::string_view::npos) return false;
-  bool found = false;
-  ForEachLabel(labels, [&](std::string_view each, std::string_view its_value) {
-    found = found || (each == key && (!value || its_value == *value));
-  });
-  return found;
+  if (key.empty()) return false;
+  std::string wanted(key);
+  wanted += '=';
+  if (value) wanted += *value;
+  for (size_t at = labels.find(wanted); at != std::string_view::npos;
+       at = labels.find(wanted, at + 1)) {
+    const size_t end = at + wanted.size();
+    const bool begins = at == 0 || labels[at - 1] == ',';
+    if (begins && (!value || end == labels.size() || labels[end] == ',')) return true;
+  }
+  return false;
 }
 
 base::Result<Filter> Filter::Read(std::string_view text) {

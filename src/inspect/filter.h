@@ -44,6 +44,9 @@ class Filter {
   /// The values that the text means, if it means values.
   const std::optional<WrittenRange>& values() const { return values_; }
 
+  /// Returns whether Services can match. Otherwise only values can.
+  bool MeansServices() const { return kind_ != Kind::kNone && kind_ != Kind::kValues; }
+
   bool MatchesValue(const alloc::PoolValue& value) const {
     return values_ && values_->pool == value.pool && values_->values.Contains(value.value);
   }

@@ -32,7 +32,7 @@ std::vector<ReadyCommand> CommandsFor(const alloc::PoolValue& value);
 /// Returns what keeps a value from all Services, on a cluster that Berth serves.
 ReadyCommand ReserveCommand(const alloc::PoolValue& value);
 
-/// Returns what shows what would be in the way of a change of the range.
+/// Returns what shows what blocks a change of the range.
 ReadyCommand BlockersCommand(const RangeRef& range);
 
 /// Returns what changes the object of a range to `to`. Empty if no object has it, or if it cannot

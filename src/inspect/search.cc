@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "base/separators.h"
 #include "inspect/names.h"
@@ -52,14 +52,14 @@ class Searcher {
   Searcher(const Census& census, const Filter& filter)
       : census_(census), cluster_(census.cluster()), filter_(filter) {}
 
-  Found Run() && {
+  SearchAnswer Run() && {
     AddValues();
     AddRanges();
     AddServices();
     AddLabels();
     // Hits that fit equally well stay in the order in which they were found.
     std::ranges::stable_sort(ranked_, {}, [](const Ranked& each) { return each.fit; });
-    Found found{.more = more_};
+    SearchAnswer found{.more = more_};
     for (Ranked& each : ranked_) {
       if (found.hits.size() < kMostHits) {
         found.hits.push_back(std::move(each.hit));
@@ -175,19 +175,23 @@ class Searcher {
   void CountLabels(const Service& service) {
     if (!filter_.MatchesLabels(service)) return;
     ForEachLabel(service.labels, [&](std::string_view key, std::string_view value) {
-      if (filter_.IsLabel(key, value)) ++labels_[{key, value}];
+      if (value.data() == nullptr || !filter_.IsLabel(key, value)) return;
+      // Both lie in one text, "app=web".
+      ++labels_[{key.data(), key.size() + 1 + value.size()}];
+      label_key_ = key;
     });
   }
 
   void AddLabels() {
-    std::vector<std::tuple<uint64_t, std::string_view, std::string_view>> most;
+    std::vector<std::pair<uint64_t, std::string_view>> most;
     uint64_t all = 0;
     for (const auto& [label, count] : labels_) {
-      most.emplace_back(count, label.first, label.second);
+      most.emplace_back(count, label);
       all += count;
     }
-    std::ranges::stable_sort(most, std::ranges::greater{},
-                             [](const auto& each) { return std::get<0>(each); });
+    std::ranges::sort(most, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     const auto add = [&](std::string label, uint64_t count) {
       Hit hit{.kind = HitKind::kLabel,
               .title = label,
@@ -195,14 +199,13 @@ class Searcher {
       hit.find = "label:" + std::move(label);
       Add(Filter::Fit::kExact, std::move(hit));
     };
-    if (most.size() > 1) add(std::string(std::get<1>(most.front())), all);
+    if (most.size() > 1) add(std::string(label_key_), all);
     for (size_t i = 0; i < most.size(); ++i) {
       if (i == kMostLabels) {
         more_ += most.size() - i;
         break;
       }
-      const auto& [count, key, value] = most[i];
-      add(fmt::format("{}={}", key, value), count);
+      add(std::string(most[i].second), most[i].first);
     }
   }
 
@@ -214,7 +217,8 @@ class Searcher {
   const Filter& filter_;
   std::vector<Ranked> ranked_;
   std::array<size_t, 4> services_ = {};  // Those that were found, by how well they fit.
-  std::map<std::pair<std::string_view, std::string_view>, uint64_t> labels_;
+  std::unordered_map<std::string_view, uint64_t> labels_;
+  std::string_view label_key_;
   uint64_t more_ = 0;
 };
 
@@ -226,7 +230,7 @@ std::string_view NameOf(HitKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Found Search(const Census& census, const Filter& filter) {
+SearchAnswer Search(const Census& census, const Filter& filter) {
   if (filter.empty()) return {};
   return Searcher(census, filter).Run();
 }

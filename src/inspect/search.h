@@ -32,12 +32,12 @@ struct Hit {
 
 inline constexpr size_t kMostHits = 50;
 
-struct Found {
+struct SearchAnswer {
   std::vector<Hit> hits = {};  ///< The best first, at most kMostHits.
   uint64_t more = 0;
 };
 
 /// Takes time in proportion to the number of Services.
-Found Search(const Census& census, const Filter& filter);
+SearchAnswer Search(const Census& census, const Filter& filter);
 
 }  // namespace berth::inspect

@@ -100,13 +100,11 @@ class EmptyParts {
 
 class TileMaker {
  public:
-  TileMaker(const Census& census, const UsedValues& used, const RangeRef& range,
-            const Filter& filter)
-      : census_(census),
-        used_(used),
+  TileMaker(const UsedValues& used, const RangeRef& range, const Matches& matches)
+      : used_(used),
         range_(range),
         layout_(range.row->layout),
-        filter_(filter),
+        matches_(matches),
         all_(AllValuesOf(*range.row)),
         parts_(layout_, all_),
         namespaces_(used.namespaces().size()),
@@ -116,7 +114,7 @@ class TileMaker {
     bits_ = bits;
     offset_ = offset;
     const U128 distance = all_.last - all_.first;
-    uint32_t limit = 0;  // Cells behind it have no value of the range.
+    uint32_t limit = 0;  // Later cells have no value of the range.
     if (offset <= distance) {
       const U128 rest = (distance - offset) >> bits;
       limit = rest < kTileCells ? static_cast<uint32_t>(rest) + 1 : uint32_t{kTileCells};
@@ -163,7 +161,7 @@ class TileMaker {
       namespaces_.Count(entry.name_space);
       types_.Count(entry.type);
       if (may_be_excluded && !layout_.GivesOut(entry.value)) --excluded;
-      if (!filter_.empty() && Matches(filter_, census_, used_, range_.pool, entry)) ++told.matches;
+      if (!matches_.empty() && matches_.Has(range_.pool, entry)) ++told.matches;
     }
     cell.counts[State::kExcluded] = excluded;
     cell.counts[State::kFree] = cell.values.Size() - cell.counts.Total();
@@ -216,11 +214,10 @@ class TileMaker {
     tile_.runs.push_back({.first = first, .count = count, .mark = mark});
   }
 
-  const Census& census_;
   const UsedValues& used_;
   const RangeRef& range_;
   const alloc::Layout& layout_;
-  const Filter& filter_;
+  const Matches& matches_;
   const Interval all_;
   const EmptyParts parts_;
   MostOften namespaces_;
@@ -232,24 +229,14 @@ class TileMaker {
 
 }  // namespace
 
-bool Matches(const Filter& filter, const Census& census, const UsedValues& used, alloc::PoolId pool,
-             const UsedValue& value) {
-  const alloc::PoolValue of_pool{.pool = pool, .value = value.value};
-  if (filter.MatchesValue(of_pool)) return true;
-  if (value.owners == Owners::kNone) return filter.Matches(*used.RecordOf(value));
-  if (value.owners == Owners::kOne) return filter.Matches(*used.ServiceOf(value));
-  return std::ranges::any_of(census.UsesOf(of_pool),
-                             [&](const Use& use) { return filter.Matches(*use.service); });
-}
-
 CellMark MarkOf(const RangeRef& range, const UsedValue& used) {
   MapCell cell{.values = {.first = used.value, .last = used.value}};
   CountUsed(range.row->layout, used, cell);
   return cell.Mark();
 }
 
-base::Result<Tile> MakeTile(const Census& census, const UsedValues& used, const RangeRef& range,
-                            const TilePlace& place, const Filter& filter) {
+base::Result<Tile> MakeTile(const UsedValues& used, const RangeRef& range, const TilePlace& place,
+                            const Matches& matches) {
   const auto bad = [](const char* why) { return base::Fail(base::Reason::kInvalid, why); };
   if (place.bits > kMostTileBits || place.bits % 2 != 0) {
     return bad("bits must be an even number from 0 to 126");
@@ -262,7 +249,7 @@ base::Result<Tile> MakeTile(const Census& census, const UsedValues& used, const 
   if (!fits || (map < kBitsOfValue && (offset >> map) != 0)) {
     return bad("index must be that of a tile of the range");
   }
-  return TileMaker(census, used, range, filter).Make(place.bits, offset);
+  return TileMaker(used, range, matches).Make(place.bits, offset);
 }
 
 }  // namespace berth::inspect

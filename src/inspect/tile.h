@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "base/uint128.h"
 #include "inspect/census.h"
-#include "inspect/filter.h"
+#include "inspect/matches.h"
 #include "inspect/range_map.h"
 #include "inspect/used_values.h"
 
@@ -59,13 +59,10 @@ struct Tile {
   std::vector<TileCell> cells = {};  ///< Ascending.
 };
 
-/// Fails with kInvalid if there is no such tile. An empty filter matches nothing.
-base::Result<Tile> MakeTile(const Census& census, const UsedValues& used, const RangeRef& range,
-                            const TilePlace& place, const Filter& filter);
-
-/// Returns whether a value matches a filter: by itself, or by who has it or for whom it is kept.
-bool Matches(const Filter& filter, const Census& census, const UsedValues& used, alloc::PoolId pool,
-             const UsedValue& value);
+/// Fails with kInvalid if there is no such tile. Each cell says how many of its values match;
+/// without a text no value does.
+base::Result<Tile> MakeTile(const UsedValues& used, const RangeRef& range, const TilePlace& place,
+                            const Matches& matches);
 
 /// Returns how one value in use looks in a range.
 CellMark MarkOf(const RangeRef& range, const UsedValue& used);

@@ -48,7 +48,8 @@ class UsedValues::Filler {
     for (const Service& service : cluster.services) {
       of_service_.push_back({.name_space = NamespaceNumber(service.object.name_space),
                              .created = SecondsOf(service.created),
-                             .hash = Folded(StableHash(PathOf(service))),
+                             .hash = Folded(StableHash(service.object.name_space) * 31 +
+                                            StableHash(service.object.name)),
                              .type = TypeNumber(service.type)});
     }
   }

@@ -1,5 +1,5 @@
 // All values of a cluster that are not free, compactly and in order: for maps and tables that go
-// over a million of them while somebody looks. A census has the same facts, but each of them lies
+// over a million of them while a person looks. A census has the same facts, but each of them lies
 // in another place of the memory.
 //
 // It points into the census and the cluster, which must outlive it. It costs about 40 bytes for

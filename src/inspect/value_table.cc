@@ -25,22 +25,22 @@ TableRow RowOf(const Census& census, const UsedValues& used, const RangeRef& ran
 }  // namespace
 
 ValueTable MakeValueTable(const Census& census, const UsedValues& used, const RangeRef& range,
-                          const alloc::Interval& part, const Filter& filter,
+                          const alloc::Interval& part, const Matches& matches,
                           const std::optional<base::U128>& after) {
   ValueTable table;
   const auto entries = used.In(range.pool, part);
   const auto first =
       after ? std::ranges::upper_bound(entries, *after, {}, &UsedValue::value) : entries.begin();
-  if (filter.empty()) table.total = entries.size();
-  for (auto entry = filter.empty() ? first : entries.begin(); entry != entries.end(); ++entry) {
-    if (!filter.empty()) {
-      if (!Matches(filter, census, used, range.pool, *entry)) continue;
+  if (matches.empty()) table.total = entries.size();
+  for (auto entry = matches.empty() ? first : entries.begin(); entry != entries.end(); ++entry) {
+    if (!matches.empty()) {
+      if (!matches.Has(range.pool, *entry)) continue;
       ++table.total;
       if (entry < first || table.next) continue;
     }
     if (table.rows.size() == kMostTableRows) {
       table.next = table.rows.back().value;
-      if (filter.empty()) break;
+      if (matches.empty()) break;
       continue;
     }
     table.rows.push_back(RowOf(census, used, range, *entry));

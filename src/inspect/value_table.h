@@ -9,7 +9,7 @@
 
 #include "alloc/layout.h"
 #include "inspect/census.h"
-#include "inspect/filter.h"
+#include "inspect/matches.h"
 #include "inspect/range_map.h"
 #include "inspect/used_values.h"
 
@@ -34,10 +34,10 @@ struct ValueTable {
   std::optional<base::U128> next = {};  ///< Give it as `after` for the rows that follow.
 };
 
-/// Returns the values of `part` that match the filter; an empty one matches all. Rows begin behind
-/// `after`.
+/// Returns the values of `part` that match; without a text all do. Rows begin
+/// after the value `after`.
 ValueTable MakeValueTable(const Census& census, const UsedValues& used, const RangeRef& range,
-                          const alloc::Interval& part, const Filter& filter,
+                          const alloc::Interval& part, const Matches& matches,
                           const std::optional<base::U128>& after);
 
 }  // namespace berth::inspect

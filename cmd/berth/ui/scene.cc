@@ -22,4 +22,19 @@ Scene::Scene(inspect::Cluster cluster, SceneOptions options)
       report_(inspect::CheckCluster(cluster_)),
       findings_(inspect::GroupFindings(census_, report_, inspect::CheckRunning(census_))) {}
 
+std::shared_ptr<const inspect::Matches> Scene::MatchesOf(const inspect::Filter& filter) const {
+  constexpr size_t kMostKept = 8;
+  {
+    const base::MutexLock lock(mutex_);
+    for (const auto& each : matches_) {
+      if (each->filter().text() == filter.text()) return each;
+    }
+  }
+  auto found = std::make_shared<const inspect::Matches>(census_, used_, filter);
+  const base::MutexLock lock(mutex_);
+  matches_.push_front(found);
+  if (matches_.size() > kMostKept) matches_.pop_back();
+  return found;
+}
+
 }  // namespace berth::cli

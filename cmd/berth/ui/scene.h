@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +13,14 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/result.h"
 #include "codec/value.h"
 #include "inspect/census.h"
 #include "inspect/checks.h"
 #include "inspect/cluster.h"
 #include "inspect/finding_groups.h"
+#include "inspect/matches.h"
 #include "inspect/top.h"
 #include "inspect/used_values.h"
 #include "inspect/whois.h"
@@ -43,6 +46,10 @@ class Scene {
   /// Returns what is wrong, the worst first.
   const std::vector<inspect::FindingGroup>& findings() const { return findings_; }
   const SceneOptions& options() const { return options_; }
+  /// Returns what matches a filter. Pages ask for many tiles with one text, so the last few answers
+  /// are kept.
+  std::shared_ptr<const inspect::Matches> MatchesOf(const inspect::Filter& filter) const
+      EXCLUDES(mutex_);
   uint64_t seq() const { return options_.seq; }
 
  private:
@@ -53,6 +60,8 @@ class Scene {
   const inspect::TopView top_;
   const audit::Report report_;
   const std::vector<inspect::FindingGroup> findings_;
+  mutable base::Mutex mutex_;
+  mutable std::deque<std::shared_ptr<const inspect::Matches>> matches_ GUARDED_BY(mutex_);
 };
 
 /// Why the cluster is not followed at the moment.

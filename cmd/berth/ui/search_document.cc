@@ -13,7 +13,7 @@ using codec::Value;
 base::Result<Value> SearchDocument(const Scene& scene, std::string_view text) {
   const auto filter = inspect::Filter::Read(text);
   if (!filter) return tl::unexpected(filter.error());
-  const inspect::Found found = inspect::Search(scene.census(), *filter);
+  const inspect::SearchAnswer found = inspect::Search(scene.census(), *filter);
   codec::Array hits;
   for (const inspect::Hit& hit : found.hits) {
     const bool shown = hit.range && hit.values;

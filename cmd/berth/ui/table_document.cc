@@ -55,7 +55,8 @@ base::Result<Value> TableDocument(const Scene& scene, const TableQuestion& quest
   if (!filter) return tl::unexpected(filter.error());
   inspect::ValueTable table;
   if (part.first <= part.last) {
-    table = inspect::MakeValueTable(scene.census(), scene.used(), ref, part, *filter, after);
+    table = inspect::MakeValueTable(scene.census(), scene.used(), ref, part,
+                                    *scene.MatchesOf(*filter), after);
   }
   codec::Array rows;
   for (const inspect::TableRow& row : table.rows) rows.push_back(RowDocument(ref.pool, row));

@@ -69,7 +69,8 @@ base::Result<Value> TileDocument(const Scene& scene, const TileQuestion& questio
   if (!place) return tl::unexpected(place.error());
   const auto filter = inspect::Filter::Read(question.find);
   if (!filter) return tl::unexpected(filter.error());
-  const auto tile = inspect::MakeTile(scene.census(), scene.used(), (*range)->ref, *place, *filter);
+  const auto tile =
+      inspect::MakeTile(scene.used(), (*range)->ref, *place, *scene.MatchesOf(*filter));
   if (!tile) return tl::unexpected(tile.error());
   Array runs;
   runs.reserve(tile->runs.size());
