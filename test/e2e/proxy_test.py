@@ -155,14 +155,15 @@ class ProxyTest(Case):
 
     def test_kubectl_proxy(self):
         path = self.config("127.0.0.1")
-        with subprocess.Popen([tools.KUBECTL, "--kubeconfig", path, "proxy", "--port=0"],
-                              stdout=subprocess.PIPE, encoding="utf-8", env=bare()) as kubectl:
-            self.addCleanup(kubectl.kill)
-            where = re.search(r"127\.0\.0\.1:\d+", kubectl.stdout.readline())[0]
-            for command in (("top",), ("verify",), ("whois", "10.96.0.1")):
-                done = run(BERTH, *command, "--server", f"http://{where}", env=bare())
-                self.assertEqual(done.returncode, 0, done.stderr)
-            kubectl.kill()
+        kubectl = subprocess.Popen([tools.KUBECTL, "--kubeconfig", path, "proxy", "--port=0"],
+                                   stdout=subprocess.PIPE, encoding="utf-8", env=bare())
+        self.addCleanup(kubectl.stdout.close)
+        self.addCleanup(kubectl.wait)
+        self.addCleanup(kubectl.kill)
+        where = re.search(r"127\.0\.0\.1:\d+", kubectl.stdout.readline())[0]
+        for command in (("top",), ("verify",), ("whois", "10.96.0.1")):
+            done = run(BERTH, *command, "--server", f"http://{where}", env=bare())
+            self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":
