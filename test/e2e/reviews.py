@@ -4,6 +4,7 @@ SubjectAccessReview. rough_server.py serves it.
     server.reviews = Reviews()
     server.reviews.add("secret", "jane", groups=("ops",))
     server.reviews.allow("ops", "/metrics")
+    server.reviews.allow("jane", "list services")
 
 Thread-safe.
 """
@@ -19,7 +20,7 @@ class Reviews:
     def __init__(self):
         self.lock = threading.Lock()
         self.users = {}       # token: what a TokenReview says about the user
-        self.allowed = set()  # (user or group, path)
+        self.allowed = set()  # (user or group, path or "list services")
         self.asked = []       # The reviews, as they came.
 
     def add(self, token, name, groups=(), uid="1", **extra):
@@ -58,10 +59,21 @@ class Reviews:
         return 201, {**review, "status": {"authenticated": True, "user": user,
                                           "audiences": ["https://kubernetes.default.svc"]}}
 
-    def ask_whether(self, spec, review):
+    @staticmethod
+    def wanted(spec):
+        """Returns the path that a user wants to get, or the verb and the resource of a request for all
+        namespaces."""
+        if "resourceAttributes" in spec:
+            wanted = spec["resourceAttributes"]
+            resource = wanted["resource"] + ("." + wanted["group"] if wanted.get("group") else "")
+            return None if wanted.get("namespace") else f"{wanted['verb']} {resource}"
         wanted = spec["nonResourceAttributes"]
+        return wanted["path"] if wanted["verb"] == "get" else None
+
+    def ask_whether(self, spec, review):
+        wanted = self.wanted(spec)
         for who in (spec["user"], *spec.get("groups", ())):
-            if wanted["verb"] == "get" and (who, wanted["path"]) in self.allowed:
+            if (who, wanted) in self.allowed:
                 reason = f'RBAC: allowed by ClusterRoleBinding "b" of ClusterRole "r" to "{who}"'
                 return 201, {**review, "status": {"allowed": True, "reason": reason}}
         return 201, {**review, "status": {"allowed": False}}

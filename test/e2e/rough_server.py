@@ -317,6 +317,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         refused = self.rough.rules is not None and self.missing_right(url.path, {}, "create")
         if refused:
             return self.reply(403, status(403, "Forbidden", refused))
+        failure = self.rough.reviews and self.rough.take_failure("reviews", "review")
+        if failure and self.fail(failure):
+            return None
         reviewed = self.rough.reviews and self.rough.reviews.answer(url.path, body)
         if reviewed:
             return self.reply(*reviewed)
