@@ -4,7 +4,8 @@
 # sanitizers   unit tests, crashes and chosen scripts under AddressSanitizer and
 #              UndefinedBehaviorSanitizer
 # longer       the tests labelled long and chaos
-# javascript   the JavaScript client, which needs npm's registry
+# browser      the page of `berth ui` in Chromium
+# javascript   the JavaScript client, and axe on the page, which need npm's registry
 # all          everything, in the long forms, with ThreadSanitizer
 
 reports=()    # The reports of ctest, as NAME=FILE.
@@ -73,6 +74,15 @@ longer_tests() {
   run_ctest "$preset" longer -L 'long|chaos'
 }
 
+# Screenshots of the page, and the figures of large clusters, are in browser-shots and browser.txt of the
+# build folder.
+browser_tests() {
+  local preset
+  preset=$(plain_preset)
+  run_ctest "$preset" browser -L browser
+  cat "$BUILD/$preset/browser.txt"
+}
+
 javascript_tests() {
   local preset
   preset=$(plain_preset)
@@ -86,7 +96,7 @@ test_short() {
   step format_and_structure
   step build_tests "$(plain_preset)"
   step compile_and_tidy changed
-  step release_tests -LE 'long|chaos|javascript'
+  step release_tests -LE 'long|chaos|browser|javascript'
   step build_fuzz
   # With the same seed in every run, a change is not refused for what chance finds in old code.
   # ./dev fuzz and the long form try other inputs each time.
@@ -97,7 +107,7 @@ readonly SHORT_STEPS=("programs" "format, layers, words and the page" "build (re
 
 test_sanitizers() {
   step build_tests asan ordinary_tests
-  step run_ctest asan asan -LE 'long|chaos|models|plain|javascript' -E '_NOT_BUILT$'
+  step run_ctest asan asan -LE 'long|chaos|models|plain|browser|javascript' -E '_NOT_BUILT$'
 }
 readonly SANITIZER_STEPS=("build (asan)" "tests (AddressSanitizer, UndefinedBehaviorSanitizer)")
 
@@ -107,25 +117,32 @@ test_longer() {
 }
 readonly LONGER_STEPS=("build (longer tests, benchmarks)" "longer tests (long, chaos)")
 
+test_browser() {
+  setup browser
+  step build_tests "$(plain_preset)"
+  step browser_tests
+}
+readonly BROWSER_STEPS=("build (browser)" "tests (browser)")
+
 test_javascript() {
-  setup javascript
+  setup browser javascript
   step build_tests "$(plain_preset)"
   step javascript_tests
 }
-readonly JAVASCRIPT_STEPS=("build (JavaScript client)" "tests (JavaScript client)")
+readonly JAVASCRIPT_STEPS=("build (JavaScript client, axe)" "tests (JavaScript client, axe)")
 
 test_everything() {
   export BERTH_LONG=1
-  setup javascript
+  setup browser javascript
   step show_tools
   step format_and_structure
   step build_tests "$(plain_preset)" all benchmarks
   step compile_and_tidy all
   step release_tests
   step build_tests asan
-  step run_ctest asan asan
+  step run_ctest asan asan -LE browser
   step build_tests tsan
-  TSAN_OPTIONS="suppressions=$PWD/test/tsan.supp" step run_ctest tsan tsan
+  TSAN_OPTIONS="suppressions=$PWD/test/tsan.supp" step run_ctest tsan tsan -LE browser
   step fuzz 60
 }
 readonly ALL_STEPS=("programs" "format, layers, words and the page" "build (release)"
@@ -134,7 +151,8 @@ readonly ALL_STEPS=("programs" "format, layers, words and the page" "build (rele
 
 readonly SANITIZERS_TOO="AddressSanitizer and UndefinedBehaviorSanitizer: ./dev test --sanitizers"
 readonly LONGER_TOO="long tests and etcd clusters under faults: ./dev test --longer"
-readonly JAVASCRIPT_TOO="the JavaScript client, which needs npm's registry: ./dev test --javascript"
+readonly BROWSER_TOO="the page in a browser: ./dev test --browser"
+readonly JAVASCRIPT_TOO="the JavaScript client and axe, which need npm's registry: ./dev test --javascript"
 readonly MODELS_TOO="models, and scripts that take the paths of others, with sanitizers: ./dev test --all"
 readonly ALL_TOO="ThreadSanitizer and the long forms of all tests: ./dev test --all"
 
@@ -142,7 +160,7 @@ readonly ALL_TOO="ThreadSanitizer and the long forms of all tests: ./dev test --
 run_tests() {
   case $1 in
     short)
-      left_out=("$SANITIZERS_TOO" "$LONGER_TOO" "$JAVASCRIPT_TOO" "$ALL_TOO")
+      left_out=("$SANITIZERS_TOO" "$LONGER_TOO" "$BROWSER_TOO" "$JAVASCRIPT_TOO" "$ALL_TOO")
       plan_steps "${SHORT_STEPS[@]}"
       test_short
       ;;
@@ -155,14 +173,19 @@ run_tests() {
       plan_steps "${LONGER_STEPS[@]}"
       test_longer
       ;;
+    browser)
+      plan_steps "${BROWSER_STEPS[@]}"
+      test_browser
+      ;;
     javascript)
       plan_steps "${JAVASCRIPT_STEPS[@]}"
       test_javascript
       ;;
     ci)
       left_out=("$MODELS_TOO" "$JAVASCRIPT_TOO" "$ALL_TOO")
-      plan_steps "${SHORT_STEPS[@]}" "${SANITIZER_STEPS[@]}" "${LONGER_STEPS[@]}"
+      plan_steps "${SHORT_STEPS[@]}" "${BROWSER_STEPS[@]}" "${SANITIZER_STEPS[@]}" "${LONGER_STEPS[@]}"
       test_short
+      test_browser
       test_sanitizers
       test_longer
       ;;
@@ -195,7 +218,7 @@ coverage() {
   build_tests coverage
   rm -rf "$BUILD/coverage/profiles"
   LLVM_PROFILE_FILE=$PWD/$BUILD/coverage/profiles/%4m.profraw run_ctest coverage coverage \
-    -LE 'long|chaos|javascript'
+    -LE 'long|chaos|browser|javascript'
   /usr/bin/python3 tools/coverage.py "$BUILD/coverage" --require src/alloc=90 --require src/ip=90
 }
 
