@@ -304,7 +304,9 @@ function spansOf(detail: RangeDetail): Spans {
   return {
     exclusions: detail.exclusions.map((span) => read(span, span.why)),
     staticPart: detail.staticPart ? [read(detail.staticPart, "static band")] : [],
-    overlaps: detail.overlaps.map((span) => read(span, span.label)),
+    // One that has the whole range has no border on the map; the side of the map lists it.
+    overlaps: detail.overlaps.map((span) => read(span, span.label))
+      .filter(({ from, to }) => from > 0n || to < BigInt(detail.size) - 1n),
   };
 }
 

@@ -12,7 +12,7 @@ export function detailsBody(details: Details): Child[] {
   return [
     details.value && verdict(details.value),
     factList(details.facts),
-    ...details.services.map((service) => serviceSection(service, details.value !== null)),
+    ...details.services.map((service) => serviceSection(service, details)),
     details.value && places(details.value),
     details.value && details.value.safeNear.length > 0 && section(details.value.safe ? "Safe too" : "Safe to hard-code, near",
       h("p", { class: "chips" }, ...details.value.safeNear.map(valueLink))),
@@ -36,17 +36,16 @@ function factList(facts: Details["facts"]): HTMLElement | null {
     h("div", { class: tone }, h("dt", {}, label), h("dd", {}, ...withTimes(text)))));
 }
 
-function serviceSection(service: Details["services"][number], named: boolean): HTMLElement {
+function serviceSection(service: Details["services"][number], details: Details): HTMLElement {
+  const named = details.value !== null;
   const labels = Object.entries(service.labels);
-  const facts: [string, Child][] = [
-    ["Type", service.type],
-    ["Created", service.created === null ? null : timeElement(service.created)],
-    ["Managed by", service.managedBy],
-  ];
+  const told = new Set(details.facts.map(({ label }) => label));
+  const facts: [string, Child][] = [["Type", service.type]];
+  if (service.created !== null && !told.has("Since")) facts.push(["Created", timeElement(service.created)]);
+  if (service.managedBy !== null && !told.has("Managed by")) facts.push(["Managed by", service.managedBy]);
   return section(named ? "Service" : "What it holds",
     named && h("p", { class: "service-name" }, serviceLink(service.service)),
-    named && h("dl", { class: "fact-list" }, ...facts.filter(([, text]) => text !== null)
-      .map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
+    h("dl", { class: "fact-list" }, ...facts.map(([label, text]) => h("div", {}, h("dt", {}, label), h("dd", {}, text)))),
     holdsList(service),
     labels.length > 0 && h("ul", { class: "labels", "aria-label": "Labels" }, ...labels.map(([key, text]) =>
       h("li", {}, routeLink({ page: "map", find: `${key}=${text}` }, `${key}=${text}`, `label ${key}`)))));
