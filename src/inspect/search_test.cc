@@ -14,7 +14,6 @@ namespace {
 
 using rules::RecordState;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 Cluster ShopForSearch() {

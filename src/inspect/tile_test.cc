@@ -20,7 +20,6 @@ using alloc::State;
 using base::U128;
 using rules::RecordState;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 /// A cluster with what is made of it once.
 struct TiledCluster {

@@ -16,7 +16,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 /// Asks about the range with this text.
 base::Result<WhatIf> AskAbout(const Census& census, std::string_view text,

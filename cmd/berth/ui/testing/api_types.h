@@ -70,13 +70,14 @@ class ApiTypes {
   }
 
   void Declare(const std::string& text) {
-    static const std::regex kType(R"(export type (\w+) =([^;]*);)");
-    for (std::sregex_iterator at(text.begin(), text.end(), kType), end; at != end; ++at) {
+    static const std::regex type_pattern(R"(export type (\w+) =([^;]*);)");
+    for (std::sregex_iterator at(text.begin(), text.end(), type_pattern), end; at != end; ++at) {
       types_[(*at)[1]] = Trimmed((*at)[2].str());
     }
-    static const std::regex kInterface(
+    static const std::regex interface_pattern(
         R"(export interface (\w+)(?: extends (\w+))? (\{[^]*?\n\}))");
-    for (std::sregex_iterator at(text.begin(), text.end(), kInterface), end; at != end; ++at) {
+    for (std::sregex_iterator at(text.begin(), text.end(), interface_pattern), end; at != end;
+         ++at) {
       types_[(*at)[1]] = (*at)[3].str();
       if ((*at)[2].matched) bases_[(*at)[1]] = (*at)[2].str();
     }
@@ -102,7 +103,7 @@ class ApiTypes {
       if (member == nullptr) {
         problems.push_back(fmt::format("{}.{} is missing", path, name));
       } else {
-        Check(*member, type, path + "." + name, problems);
+        Check(*member, type, fmt::format("{}.{}", path, name), problems);
       }
     }
     for (const codec::Member& member : *object) {
@@ -162,7 +163,7 @@ class ApiTypes {
       const std::string item =
           Trimmed(type.substr(kRecord.size(), type.size() - kRecord.size() - 1));
       for (const codec::Member& member : *value.AsObject()) {
-        Check(member.value, item, path + "." + member.key, problems);
+        Check(member.value, item, fmt::format("{}.{}", path, member.key), problems);
       }
       return;
     }
