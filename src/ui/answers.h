@@ -15,7 +15,7 @@ namespace berth::ui {
 /// same origin only, and no inline script or style.
 http::Response Secured(http::Response response);
 
-/// Returns an answer that nobody keeps.
+/// Returns an answer that no cache keeps.
 http::Response JsonAnswer(int code, const codec::Value& document);
 /// Returns {code, message}.
 http::Response ErrorAnswer(int code, std::string_view message);

@@ -68,7 +68,7 @@ TEST_F(EventHubTest, TellsTroubleAndItsEnd) {
   hub_.PublishState("", "well;");
   EXPECT_EQ(Sent(*before), "well;");
   EXPECT_EQ(Sent(*during), "well;");
-  // There is nothing to tell to somebody who did not see the trouble.
+  // There is nothing to tell to a client that did not see the trouble.
   EXPECT_EQ(Sent(*Open()), "retry: 1000\n\nwhole 1;");
 }
 

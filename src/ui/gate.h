@@ -35,8 +35,8 @@ class Gate {
   };
   /// Answers a GET or HEAD of a path that begins with kLinkPath. The answer to the first GET sets
   /// the cookie. All answers are small pages from which the browser goes on to "/": a redirect
-  /// would lose the cookie if another site had the link. Whoever has the cookie gets there with a
-  /// used link too.
+  /// would lose the cookie if another site had the link. A browser that has the cookie gets there
+  /// with a used link too.
   Opened Open(const http::Request& request) EXCLUDES(mutex_);
 
   /// Returns whether the request has the cookie.

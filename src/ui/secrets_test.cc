@@ -28,7 +28,7 @@ TEST(SecretTest, OnlyTheWholeSecretIsTheSame) {
   for (const char* given : {"", "abc", "abcde", "abcdabcd", "Abcd", "abcx"}) {
     EXPECT_FALSE(IsSame("abcd", given)) << given;
   }
-  // A secret that is not set lets nobody in.
+  // A secret that is not set lets no client in.
   EXPECT_FALSE(IsSame("", ""));
   EXPECT_FALSE(IsSame("", "a"));
 }

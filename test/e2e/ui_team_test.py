@@ -194,7 +194,7 @@ class RightTest(TeamCase):
             stream.next("view")
             self.cluster.fail_next("reviews", times=1000, hang=30)
             begin = time.monotonic()
-            # Nobody can sign in, which is said after a while, and the page goes on meanwhile.
+            # No person can sign in, which is said after a while, and the page goes on meanwhile.
             other = Page(page.process, page.port, tls=True)
             connection = other.connection()
             self.addCleanup(connection.close)

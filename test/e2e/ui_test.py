@@ -70,7 +70,7 @@ class LinkTest(UiCase):
         self.assertEqual(again.code, 401)
         self.assertNotIn("set-cookie", again.headers)
         self.assertIn(b"This link was used", again.body)
-        # Whoever has the cookie gets on to the page.
+        # A browser that has the cookie gets on to the page.
         self.assertIn(b'content="0; url=/"', page.get(page.link).body)
         # The person in front of the terminal gets another link, for another browser.
         found = read_until(page.process, LINK)
@@ -156,7 +156,7 @@ class OtherSitesTest(UiCase):
         answer = page.get(page.link, headers=visit)
         self.assertEqual(answer.code, 200)
         page.take_cookie(answer)
-        # The browser does not show a strict cookie then. Whoever has it goes on with a click.
+        # The browser does not show a strict cookie then. A person who has it goes on with a click.
         closed = page.get("/", headers=visit, cookie=False)
         self.assertEqual(closed.code, 401)
         self.assertIn(b'<a href="/">', closed.body)
@@ -247,7 +247,7 @@ class AnswersTest(UiCase):
             answer = page.get(path)
             self.assertEqual(answer.code, 404, path)
             self.assertEqual(answer.headers["content-type"], "application/json")
-            # Without the secret nobody learns what there is.
+            # Without the secret a client does not learn what there is.
             self.assertEqual(page.get(path, cookie=False).code, 401, path)
         for line in ("GET app.js HTTP/1.1", "GET * HTTP/1.1"):
             text = f"{line}\r\nHost: {page.host}\r\nCookie: {page.cookie}\r\n\r\n"

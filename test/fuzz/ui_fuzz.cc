@@ -15,7 +15,7 @@ namespace {
 
 using namespace berth;  // NOLINT(google-build-using-namespace)
 
-/// The gate of one run. Nobody has its link.
+/// The gate of one run. No input has its link.
 ui::Gate& TheGate() {
   static ui::Gate gate;
   static const std::string link = gate.NewLink();

@@ -1,4 +1,4 @@
-// Asks a cluster who may see the page: whoever may list the Services of all namespaces.
+// Asks a cluster who may see the page: users who may list the Services of all namespaces.
 //
 // Each question has a connection of its own and a time limit, so an API server that hangs for one
 // person does not delay another.

@@ -28,7 +28,7 @@ std::string NewLinkText(std::string_view link);
 
 class LocalDoor {
  public:
-  /// `on_used_again` is called with a new link when somebody without the cookie has used an old
+  /// `on_used_again` is called with a new link when a client without the cookie has used an old
   /// one, at most once every few seconds. The person in front of the terminal decides what it is
   /// good for.
   LocalDoor(UiWeb& web, const base::Clock& clock,

@@ -44,7 +44,7 @@ struct ObserveUiParts {
 };
 base::Result<std::unique_ptr<ObserverPage>> MakeObserverPage(const ObserveUiParts& parts);
 
-/// Returns what checks the Host of requests for /api/v1 on loopback, where everybody may read.
+/// Returns what checks the Host of requests for /api/v1 on loopback, where all programs may read.
 /// Without it, a web site whose name leads to this machine could read too.
 ui::OriginCheck LoopbackNames(const ObserveUiArguments& arguments);
 

@@ -10,7 +10,7 @@ namespace {
 
 using observe::WatchedKind;
 
-/// How often it is looked whether the cluster is followed. Nobody tells that nothing comes.
+/// How often it is looked whether the cluster is followed. No call tells that nothing comes.
 constexpr std::chrono::nanoseconds kLookEvery = std::chrono::milliseconds(250);
 
 template <void (inspect::ClusterReader::*kAdd)(const codec::Value&)>

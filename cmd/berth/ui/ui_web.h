@@ -56,7 +56,7 @@ class UiWeb {
   void Serve(const http::Request& request, const http::Responder& responder,
              const Visitor& visitor);
 
-  /// Returns the document of /ui/v1/session. `visitor` is null for somebody who is not signed in.
+  /// Returns the document of /ui/v1/session. `visitor` is null for a client that is not signed in.
   http::Response SessionAnswer(const Visitor* visitor) const;
 
  private:
