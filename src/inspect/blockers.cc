@@ -173,6 +173,14 @@ std::optional<Obstacle> ObstacleOf(const Record& record, bool berth) {
   return std::nullopt;
 }
 
+/// Returns whether the API servers of Kubernetes make the range again when it is gone.
+bool IsMadeAgain(const Target& target, bool berth) {
+  constexpr std::string_view kDefault = "kubernetes";
+  return !berth && target.whole && std::ranges::any_of(target.leaving, [](const RangeRef& range) {
+    return range.row->kind == RangeKind::kServiceCidr && range.row->name == kDefault;
+  });
+}
+
 Outcome OutcomeOf(const Blockers& answer, bool berth) {
   if (answer.blockers.empty()) return Outcome::kAccepted;
   if (berth) return Outcome::kRefused;
@@ -222,7 +230,8 @@ Blockers BlockersOf(const Census& census, Target target, const std::optional<Wri
                   .title = target.title,
                   .pool = target.pool,
                   .whole = target.whole,
-                  .leaves_with = target.leaves_with};
+                  .leaves_with = target.leaves_with,
+                  .made_again = IsMadeAgain(target, berth)};
   AddServices(census, target, after, answer);
   AddRecords(census, target, after, berth, answer);
   for (const Blocker& blocker : answer.blockers) {

@@ -89,6 +89,8 @@ struct Blockers {
   /// The ServiceCIDR that has these values beside those that were asked for, or empty. It can only
   /// leave as a whole.
   std::string leaves_with = {};
+  /// The API servers of Kubernetes make the ServiceCIDR again when it is gone, from their flag.
+  bool made_again = false;
   Outcome outcome = Outcome::kAccepted;
 };
 

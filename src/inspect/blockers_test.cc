@@ -142,6 +142,26 @@ TEST(BlockersTest, AServiceCidrLeavesWithBothFamilies) {
               HasSubstr("at most one range of each family"));
 }
 
+TEST(BlockersTest, TheApiServersMakeTheirServiceCidrAgain) {
+  ClusterReader reader({});
+  for (const char* object :
+       {R"({"metadata": {"name": "kubernetes"}, "spec": {"cidrs": ["10.10.0.0/20"]}})",
+        R"({"metadata": {"name": "extra"}, "spec": {"cidrs": ["10.11.0.0/20"]}})"}) {
+    reader.AddRange(alloc::RangeKind::kServiceCidr, codec::ParseJson(object).value());
+  }
+  Cluster cluster = std::move(reader).Finish();
+  const auto made_again = [&cluster](const char* range) {
+    const Census census(cluster);
+    return FindBlockers(census, {.range = range})->front().made_again;
+  };
+  EXPECT_TRUE(made_again("kubernetes"));
+  EXPECT_TRUE(made_again("10.0.0.0/8"));
+  EXPECT_FALSE(made_again("10.10.0.0/21")) << "A part of it is asked for";
+  EXPECT_FALSE(made_again("extra"));
+  cluster.server = ServerKind::kBerth;
+  EXPECT_FALSE(made_again("kubernetes"));
+}
+
 TEST(BlockersTest, BadQuestionsSayWhatIsThere) {
   SmallCluster small;
   const Cluster cluster = small.Range("10.0.0.0/24").Range("30000-32767").Finish();

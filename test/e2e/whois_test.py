@@ -284,6 +284,13 @@ class BlockersTest(Case):
         self.assertEqual(answer["outcome"], "Waits")
         self.assertEqual(answer["efforts"], {"hard": 3, "medium": 0, "easy": 1})
         self.assertEqual(answer["leftBehind"], 1)
+        self.assertTrue(answer["madeAgain"])
+
+    def test_the_servers_make_their_range_again(self):
+        again = "The API servers make the ServiceCIDR kubernetes again"
+        path = self.file(cidr("kubernetes", "10.96.0.0/20", "fd00::/112"), cidr("extra", "10.97.0.0/24"))
+        self.assertEqual(self.runs("blockers", "kubernetes", "-f", path).count(again), 1)
+        self.assertNotIn(again, self.runs("blockers", "extra", "-f", path))
 
     def test_a_range_within_another_can_go(self):
         path = self.file(cidr("kubernetes", "10.96.0.0/16"), cidr("small", "10.96.4.0/24"),

@@ -26,6 +26,9 @@ using inspect::Obstacle;
 using inspect::Outcome;
 
 constexpr size_t kBlockersShown = 40;
+constexpr std::string_view kMadeAgain =
+    "The API servers make the ServiceCIDR kubernetes again from --service-cluster-ip-range. So "
+    "change that flag of all of them before it is gone.";
 
 Color EffortColor(Effort effort) {
   if (effort == Effort::kEasy) return Color::kGreen;
@@ -295,6 +298,9 @@ std::string BlockersText(const inspect::Census& census, const std::vector<Blocke
     }
     out += OneText(answer, paint, wide, others);
   }
+  if (std::ranges::any_of(answers, &Blockers::made_again)) {
+    out += "\n" + Wrapped(kMadeAgain, kIndent, paint.prose_width());
+  }
   return out + GapsText(census.cluster(), paint);
 }
 
@@ -317,6 +323,7 @@ codec::Value BlockersDocument(const inspect::Census& census, const std::vector<B
                                 {"ranges", std::move(leaving)},
                                 {"whole", answer.whole},
                                 {"leavesWith", StringOrNull(answer.leaves_with)},
+                                {"madeAgain", answer.made_again},
                                 {"to", answer.to ? codec::Value(answer.to->text) : codec::Value()},
                                 {"outcome", inspect::NameOf(answer.outcome)},
                                 {"valuesInUse", answer.values_in_use},
