@@ -82,7 +82,7 @@ class RangeAttention {
   }
 
   /// Returns what keeps values from being free, other than Services.
-  std::string OtherCauses(const alloc::StateCounts& counts, U128 orphans) const {
+  std::string OtherCauses(const alloc::StateCounts& counts, U128 orphans, U128 young) const {
     std::vector<std::string> causes;
     const auto add = [&causes](U128 count, std::string_view one, std::string_view many) {
       if (count > 0) causes.push_back(WithSeparators(count).append(count == 1 ? one : many));
@@ -90,6 +90,7 @@ class RangeAttention {
     add(counts[State::kReserved], " is reserved", " are reserved");
     add(counts[State::kCooling], " is cooling", " are cooling");
     add(orphans, " has a record but no Service", " have a record but no Service");
+    add(young, " has a new record but no Service yet", " have new records but no Services yet");
     add(counts[State::kExcluded], " is excluded", " are excluded");
     return Joined(causes);
   }
@@ -98,6 +99,9 @@ class RangeAttention {
   std::string AdviceForFull() const {
     std::vector<std::string> steps;
     if (range_.orphans > 0) steps.emplace_back("berth verify lists the records without a Service");
+    if (range_.young > 0) {
+      steps.emplace_back("a server removes its own records within minutes if no Service comes");
+    }
     if (counts_[State::kReserved] > 0) {
       steps.push_back(fmt::format("kubectl get {} lists the reservations",
                                   range_.ref.pool == PoolId::kPorts ? "nodeports" : "ipaddresses"));
@@ -113,7 +117,7 @@ class RangeAttention {
   void AddFull() {
     const U128 held = range_.HeldByServices();
     const U128 size = counts_.Total();
-    const std::string causes = OtherCauses(counts_, range_.orphans);
+    const std::string causes = OtherCauses(counts_, range_.orphans, range_.young);
     const bool looks_empty =
         !causes.empty() && static_cast<double>(held) < 0.8 * static_cast<double>(size);
     Add(AttentionKind::kFull, Unserved(),
@@ -125,7 +129,7 @@ class RangeAttention {
 
   void AddDynamicBandFull() {
     const BandFigures& band = range_.figures.dynamic_band;
-    const std::string causes = OtherCauses(band.counts, 0);
+    const std::string causes = OtherCauses(band.counts, 0, 0);
     const std::string why = causes.empty() ? "" : fmt::format(" (of its values, {})", causes);
     const U128 left = range_.figures.static_band.counts[State::kFree];
     if (range_.ref.row->layout.strict()) {

@@ -37,19 +37,19 @@ Growth GrowthIn(const Census& census, PoolId pool, const std::optional<alloc::In
   return GrowthOfCreations(created, *since, census.cluster().read_at);
 }
 
-base::U128 CountOrphans(const Census& census, const RangeRef& range) {
-  if (census.cluster().services.empty()) return 0;
-  base::U128 orphans = 0;
-  const alloc::Interval span = *range.row->layout.span();
-  const auto uses = census.UsesIn(range.pool, span);
+/// Counts the values that have a record and no Service.
+void CountWithoutService(const Census& census, TopRange& range) {
+  if (census.cluster().services.empty()) return;
+  const PoolId pool = range.ref.pool;
+  const alloc::Interval span = *range.ref.row->layout.span();
+  const auto uses = census.UsesIn(pool, span);
   auto use = uses.begin();
-  for (const Record* record : census.RecordsIn(range.pool, span)) {
+  for (const Record* record : census.RecordsIn(pool, span)) {
     if (record->facts.state != rules::RecordState::kAllocated) continue;
-    if (IsYoung(census.cluster(), *record)) continue;
     while (use != uses.end() && use->value < record->facts.value.value) ++use;
-    if (use == uses.end() || use->value != record->facts.value.value) ++orphans;
+    if (use != uses.end() && use->value == record->facts.value.value) continue;
+    ++(IsYoung(census.cluster(), *record) ? range.young : range.orphans);
   }
-  return orphans;
 }
 
 /// Counts the values that several Services hold, and notes whether the source tells their origin.
@@ -69,7 +69,7 @@ TopRange Measured(const Census& census, const RangeRef& ref, const UseHistory& h
   TopRange range{.ref = ref, .figures = census.FiguresOf(ref)};
   const alloc::Layout& layout = ref.row->layout;
   if (layout.span()) {
-    range.orphans = CountOrphans(census, ref);
+    CountWithoutService(census, range);
     LookAtUses(census, range);
   }
   if (const auto known = history.find(ref.row->text); known != history.end()) {

@@ -52,6 +52,8 @@ struct TopRange {
   /// How many of the taken values have a record and no Service. 0 if no Service is known at all.
   /// Records that verify does not report yet do not count.
   base::U128 orphans = 0;
+  /// How many more, whose records are so young that their Services may still come.
+  base::U128 young = 0;
   uint64_t used_twice = 0;
   /// Whether the source tells which values were drawn. Without that, spill is unknown.
   bool origins_known = false;
@@ -63,7 +65,9 @@ struct TopRange {
 
   const std::string& text() const { return ref.row->text; }
   /// Returns the values that Services hold.
-  base::U128 HeldByServices() const { return figures.Counts()[alloc::State::kTaken] - orphans; }
+  base::U128 HeldByServices() const {
+    return figures.Counts()[alloc::State::kTaken] - orphans - young;
+  }
 };
 
 /// What a namespace holds.

@@ -144,6 +144,23 @@ TEST(TopTest, AYoungRecordWithoutAServiceIsNoOrphanYet) {
   EXPECT_EQ(attentions("2026-11-18T11:59:30Z", ServerKind::kBerth), 1U);
 }
 
+TEST(TopTest, WhatHasAYoungRecordIsNotHeldByAService) {
+  SmallCluster builder;
+  builder.Range("10.96.0.0/28").Row(1, 3);
+  for (int i = 4; i <= 14; ++i) {
+    const bool taken = i < 8;
+    builder.Record("10.96.0." + std::to_string(i),
+                   taken ? RecordState::kAllocated : RecordState::kReserved, taken ? "gone/x" : "");
+    builder.view().records.back().since =
+        SmallCluster::At(i == 4 ? "2026-11-18T11:50:00Z" : "2026-11-18T11:59:30Z");
+  }
+  builder.view().server = ServerKind::kKubernetes;
+  EXPECT_THAT(Attentions(builder),
+              ElementsAre("critical Full: 10.96.0.0/28 is full although Services hold only 3 of "
+                          "its 14 values; 7 are reserved, 1 has a record but no Service and 3 have "
+                          "new records but no Services yet"));
+}
+
 TEST(TopTest, RangesOfOneCidrAreToldApart) {
   ClusterReader reader({.source = "test"});
   for (const char* name : {"kubernetes", "new"}) {
