@@ -15,8 +15,19 @@ using alloc::State;
 using base::U128;
 using base::WithSeparators;
 
-constexpr std::string_view kExtendAdvice =
-    "add a range or give this one more values; berth forecast --resize shows what that changes";
+/// Returns whether the range is one of node ports that no object has: Kubernetes takes it from a
+/// flag.
+bool IsOfFlag(const RangeRef& range) { return range.pool == PoolId::kPorts && range.range->given; }
+
+/// Returns how a range gets more values.
+std::string ExtendAdvice(const RangeRef& range) {
+  const std::string_view how = IsOfFlag(range)
+                                   ? "start the API servers with a larger --service-node-port-range"
+                               : range.row->kind == alloc::RangeKind::kServiceCidr
+                                   ? "add a ServiceCIDR"
+                                   : "add a range or give this one more values";
+  return fmt::format("{}; berth forecast --resize shows what that changes", how);
+}
 
 /// Returns "1 value is", "2 values are".
 std::string ValuesAre(U128 count) {
@@ -62,7 +73,8 @@ class RangeAttention {
     // The end of an assumed range of addresses is that of the addresses in use, so it always looks
     // nearly full.
     const bool assumed = !range_.ref.range->exact && range_.ref.pool != PoolId::kPorts;
-    if (!assumed) AddFullness();
+    if (assumed) return std::move(found_);
+    AddFullness();
     AddSpill();
     return std::move(found_);
   }
@@ -109,7 +121,7 @@ class RangeAttention {
     if (counts_[State::kCooling] > 0)
       steps.emplace_back("cooling values become free by themselves");
     if (counts_[State::kExcluded] > 0) steps.emplace_back("spec.excluded can name fewer values");
-    return steps.empty() ? std::string(kExtendAdvice) : fmt::format("{}", fmt::join(steps, "; "));
+    return steps.empty() ? ExtendAdvice(range_.ref) : fmt::format("{}", fmt::join(steps, "; "));
   }
 
   Severity Unserved() const { return others_serve_ ? Severity::kWarning : Severity::kCritical; }
@@ -157,7 +169,7 @@ class RangeAttention {
         percent > kAlmostFullPercent && !others_serve_ ? Severity::kCritical : Severity::kWarning,
         fmt::format("{}{} is {:.1f}% full: {} free", has_dynamic ? "the dynamic band of " : "",
                     text_, std::min(percent, 99.9), ValuesAre(band.counts[State::kFree])),
-        std::string(kExtendAdvice));
+        ExtendAdvice(range_.ref));
   }
 
   void AddFullSoon() {
@@ -199,6 +211,16 @@ class RangeAttention {
   void AddSpill() {
     const uint64_t spill = range_.figures.Spill();
     if (spill == 0) return;
+    if (!range_.ref.range->exact) {
+      // The band is a guess as well, and such values speak against it.
+      Add(AttentionKind::kSpill, Severity::kNote,
+          fmt::format(
+              "{} of the static band of {} {} drawn by requests for any value, so the range "
+              "may be another one",
+              Values(spill), text_, spill == 1 ? "was" : "were"),
+          "give --node-port-range");
+      return;
+    }
     // With room in the dynamic band it goes no further, and may be older than the bands.
     const bool ended = range_.figures.dynamic_band.PercentUsed() <= kNearlyFullPercent;
     Add(AttentionKind::kSpill, ended ? Severity::kNote : Severity::kWarning,
@@ -260,6 +282,17 @@ std::string_view NounOf(PoolId pool, U128 count) {
   return count == 1 ? "node port" : "node ports";
 }
 
+std::string OutsideAdvice(const Census& census, PoolId pool) {
+  if (pool != PoolId::kPorts) {
+    return "add a range that contains them, or create these Services again";
+  }
+  const bool of_flag = std::ranges::any_of(census.ranges(), &IsOfFlag);
+  return fmt::format("{}, or give these Services other node ports",
+                     of_flag ? "start the API servers with a --service-node-port-range that "
+                               "contains them"
+                             : "add a range that contains them");
+}
+
 /// Adds the values in use that no range contains, one line for each pool.
 void AddOutside(const Census& census, std::vector<Attention>& found) {
   for (const PoolId pool : alloc::kAllPools) {
@@ -279,7 +312,7 @@ void AddOutside(const Census& census, std::vector<Attention>& found) {
                                 count == 1 ? "is" : "are",
                                 alloc::TextOf({.pool = pool, .value = first->value}),
                                 NameOfService(*first->service), count == 1 ? "" : ", ..."),
-         .advice = "add a range that contains them, or create these Services again"});
+         .advice = OutsideAdvice(census, pool)});
   }
 }
 

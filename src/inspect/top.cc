@@ -125,17 +125,21 @@ std::vector<Gap> Gaps(const Cluster& cluster, const std::vector<TopRange>& range
     gaps.push_back({.what = fmt::format("{}: {}", range.label, kHistoryTooShort),
                     .advice = "let berth observe run for longer"});
   }
+  // The advice is about files. What a server does not show, another flag does not show either.
+  const auto advice = [&cluster](std::string_view text) {
+    return cluster.server == ServerKind::kUnknown ? std::string(text) : std::string();
+  };
   const bool origins = std::ranges::all_of(ranges, &TopRange::origins_known);
   if (!origins) {
     gaps.push_back({.what = "Managed fields are not shown, so values that a client named cannot be "
                             "told from values that were drawn, and spill is unknown",
-                    .advice = "add --show-managed-fields to kubectl get"});
+                    .advice = advice("add --show-managed-fields to kubectl get")});
   }
   const bool times = std::ranges::any_of(
       cluster.services, [](const Service& service) { return service.created.has_value(); });
   if (!times && !cluster.services.empty()) {
     gaps.push_back({.what = "Creation times are not shown, so growth is unknown",
-                    .advice = "give Services with metadata.creationTimestamp"});
+                    .advice = advice("give Services with metadata.creationTimestamp")});
   }
   return gaps;
 }

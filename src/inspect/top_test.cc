@@ -187,6 +187,48 @@ TEST(TopTest, AnAssumedRangeOfAddressesRaisesNoAlarm) {
   EXPECT_THAT(view.attention[0].message, HasSubstr("10.96.0.0/24 is assumed"));
 }
 
+TEST(TopTest, ADrawnPortSpeaksAgainstAnAssumedRange) {
+  const Cluster cluster =
+      SmallCluster().Add({.values = {"30010"}, .origin = Origin::kDrawn}).Finish();
+  const Census census(cluster);
+  const TopView view = MakeTop(census, {});
+  ASSERT_EQ(view.attention.size(), 2U);
+  EXPECT_EQ(view.attention[1].kind, AttentionKind::kSpill);
+  EXPECT_THAT(view.attention[1].message, HasSubstr("so the range may be another one"));
+}
+
+TEST(TopTest, TheAdviceIsWhatTheServerCanDo) {
+  const auto advice = [](SmallCluster& builder) {
+    const Cluster cluster = builder.Finish();
+    const Census census(cluster);
+    std::string all;
+    for (const Attention& each : MakeTop(census, {}).attention) all += each.advice + "\n";
+    return all;
+  };
+  EXPECT_THAT(advice(SmallCluster().Range("10.96.0.0/24").Row(17, 253)),
+              HasSubstr("add a ServiceCIDR; berth forecast"));
+  EXPECT_THAT(advice(SmallCluster().IpRange(R"({"range":"10.96.0.0/24"})").Row(17, 253)),
+              HasSubstr("add a range or give this one more values"));
+  SmallCluster ports;
+  ports.Range("30000-30003").Add({.values = {"30000", "30001", "30002", "30003", "31000"}});
+  EXPECT_THAT(advice(ports),
+              AllOf(HasSubstr("start the API servers with a larger --service-node-port-range"),
+                    HasSubstr("other node ports")));
+}
+
+TEST(TopTest, AdviceAboutFilesIsNotGivenAboutAServer) {
+  const auto advice = [](ServerKind server) {
+    Cluster cluster = SmallCluster().Row(1, 3).Finish();
+    cluster.server = server;
+    const Census census(cluster);
+    std::string all;
+    for (const Gap& gap : MakeTop(census, {}).gaps) all += gap.advice;
+    return all;
+  };
+  EXPECT_THAT(advice(ServerKind::kUnknown), HasSubstr("--show-managed-fields"));
+  EXPECT_EQ(advice(ServerKind::kKubernetes), "");
+}
+
 TEST(TopTest, WhatNeedsAttentionComesFirst) {
   const Cluster cluster =
       SmallCluster()

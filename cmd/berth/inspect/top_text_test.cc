@@ -58,8 +58,7 @@ TEST(TopTextTest, ShowsRangesAttentionAndHolders) {
 
 Needs attention
   !! the dynamic band of 10.96.0.0/27 is 92.9% full: 1 value is free
-     -> add a range or give this one more values; berth forecast --resize shows
-        what that changes
+     -> add a ServiceCIDR; berth forecast --resize shows what that changes
   !! the dynamic band of 10.96.0.0/27 is full in about 2 days (at the earliest
      1) at the rate of the last 28 days
      -> berth forecast shows the dates, and what a larger range changes
@@ -93,9 +92,8 @@ TEST(TopTextTest, FitsANarrowTerminal) {
 Needs attention
   !! the dynamic band of 10.96.0.0/27 is
      92.9% full: 1 value is free
-     → add a range or give this one more
-       values; berth forecast --resize
-       shows what that changes
+     → add a ServiceCIDR; berth forecast
+       --resize shows what that changes
 )"));
 }
 
