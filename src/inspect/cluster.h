@@ -48,6 +48,9 @@ struct Record {
   std::optional<base::WallTime> since = {};  ///< Since when it is in its state.
   std::optional<base::WallTime> until = {};  ///< When it ends by itself, if it does.
   std::string managed_by = {};               ///< Kubernetes' label: the controller that made it.
+  /// The parent of an address that is reserved by hand: "gateways.example.com/shop/web". Else
+  /// empty.
+  std::string parent = {};
 };
 
 /// A range and how it is known.

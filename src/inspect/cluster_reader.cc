@@ -190,7 +190,13 @@ void ClusterReader::AddRecord(std::optional<audit::RecordFacts> facts, const Val
 }
 
 void ClusterReader::AddPlainAddress(const Value& address) {
+  const size_t before = cluster_.records.size();
   AddRecord(audit::ReadPlainIpAddress(address), address);
+  if (cluster_.records.size() == before) return;
+  Record& record = cluster_.records.back();
+  if (record.facts.state != rules::RecordState::kAllocated) {
+    record.parent = rules::ParentText(address);
+  }
 }
 
 void ClusterReader::AddStoredAddress(const Value& address, const rules::RecordNotes& notes) {

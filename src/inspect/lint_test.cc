@@ -326,6 +326,18 @@ TEST(Lint, RangesAndRecordsInTheFilesAreKnown) {
   EXPECT_THAT(report.limits[0], HasSubstr("only the ranges in these files are known"));
 }
 
+TEST(Lint, AReservationNamesItsParent) {
+  const LintReport report =
+      LintIn({.objects = {R"({"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+          "metadata": {"name": "10.96.0.20"}, "spec": {"parentRef":
+          {"group": "gateways.example", "resource": "gateways", "name": "edge"}}})"}},
+             {Yaml("a", "{clusterIP: 10.96.0.20, ports: [{port: 80}]}")});
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_THAT(report.findings[0].message,
+              HasSubstr("is reserved, and for no Service (its parent is "
+                        "gateways.gateways.example/edge)"));
+}
+
 TEST(Lint, FindingsAreBounded) {
   std::string text = "apiVersion: v1\nkind: List\nitems:\n";
   for (size_t i = 0; i < kMaxLintFindings + 5; ++i) {

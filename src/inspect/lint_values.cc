@@ -203,6 +203,7 @@ bool CheckTaken(LintContext& context, const LintService& service, const Asked& a
   LintFinding& finding =
       context.Add(allocated ? LintRule::kTaken : LintRule::kReserved, service, asked);
   std::string what = "is reserved, and for no Service";
+  if (!record->parent.empty()) what += fmt::format(" (its parent is {})", record->parent);
   if (!facts.reserved_for.empty()) what = "is reserved for Service " + facts.reserved_for;
   if (allocated && !facts.service_name.empty()) what = "belongs to Service " + owner;
   if (allocated && facts.service_name.empty()) what = "belongs to another object";

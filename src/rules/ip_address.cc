@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "codec/read.h"
 #include "ip/addr.h"
 #include "rules/metadata.h"
@@ -76,6 +77,20 @@ std::optional<ServiceName> ParentService(const codec::Value& address) {
                             .name = StringAt(*parent, "name")};
   if (service.name_space.empty() || service.name.empty()) return std::nullopt;
   return service;
+}
+
+std::string ParentText(const codec::Value& address) {
+  const codec::Value* parent = FindAt(address, "spec", "parentRef");
+  if (parent == nullptr) return "<none>";
+  std::string text(StringAt(*parent, "resource"));
+  std::ranges::transform(text, text.begin(), base::ToLower);
+  if (const std::string_view group = StringAt(*parent, "group"); !group.empty()) {
+    text += fmt::format(".{}", group);
+  }
+  if (const std::string_view space = StringAt(*parent, "namespace"); !space.empty()) {
+    text += fmt::format("/{}", space);
+  }
+  return text + fmt::format("/{}", StringAt(*parent, "name"));
 }
 
 std::optional<ip::Addr> ReadAddressName(std::string_view name) {

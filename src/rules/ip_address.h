@@ -24,6 +24,10 @@ struct ServiceName {
 };
 std::optional<ServiceName> ParentService(const codec::Value& address);
 
+/// Returns the parent as kubectl shows it: "services/default/web", "widgets.example.com/web", or
+/// "<none>".
+std::string ParentText(const codec::Value& address);
+
 /// Returns the address that is the name of a record, or nullopt if the name is not one. Names are
 /// canonical, so the parser is a lenient one, which is much faster.
 std::optional<ip::Addr> ReadAddressName(std::string_view name);

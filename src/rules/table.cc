@@ -15,6 +15,7 @@
 #include "rules/columns.h"
 #include "rules/endpoint_table.h"
 #include "rules/event_rules.h"
+#include "rules/ip_address.h"
 #include "rules/service_table.h"
 
 namespace berth::rules {
@@ -75,20 +76,6 @@ std::string Lower(std::string_view text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return lower;
-}
-
-/// Returns `services/default/web`, `widgets.example.com/web`.
-std::string ParentText(const codec::Value& object) {
-  const codec::Value* parent = FindAt(object, "spec", "parentRef");
-  if (parent == nullptr) return "<none>";
-  std::string text = Lower(StringAt(*parent, "resource"));
-  if (const std::string_view group = StringAt(*parent, "group"); !group.empty()) {
-    text += fmt::format(".{}", group);
-  }
-  if (const std::string_view space = StringAt(*parent, "namespace"); !space.empty()) {
-    text += fmt::format("/{}", space);
-  }
-  return text + fmt::format("/{}", StringAt(*parent, "name"));
 }
 
 /// The age has no column. Clients ignore the cell, but Kubernetes sends it.

@@ -88,7 +88,9 @@ std::string RecordStateText(const inspect::Record& record) {
     case rules::RecordState::kAllocated:
       return name;
     case rules::RecordState::kReserved:
-      return fmt::format("{}, reserved for {}", name, whom);
+      return record.parent.empty() ? fmt::format("{}, reserved for {}", name, whom)
+                                   : fmt::format("{}, reserved; its parent is {}", name,
+                                                 base::ToVisible(record.parent));
     case rules::RecordState::kPending:
       return fmt::format("{}, held for {}{}", name, whom, Until(record));
     case rules::RecordState::kFree:
@@ -206,7 +208,10 @@ std::string ChanceText(U128 one_in) {
 }
 
 std::string SafeText(const inspect::Census& census, const ValueAnswer& answer) {
-  const inspect::RangeRef& range = answer.places.front().range;
+  const auto gives = [](const Place& place) {
+    return place.range.row->open && place.band == alloc::Band::kStatic && !place.excluded;
+  };
+  const inspect::RangeRef& range = std::ranges::find_if(answer.places, gives)->range;
   if (range.row->layout.strict()) {
     return "Yes. It is in the static band of a strict range, which dynamic picks never use.";
   }
@@ -225,7 +230,10 @@ std::string NotNowText(const ValueAnswer& answer) {
         return fmt::format("No, except in Service {}, for which it is reserved.",
                            base::ToVisible(answer.record->facts.reserved_for));
       }
-      return "No. A record keeps it from all Services. Delete the record first, if it is yours.";
+      return answer.places.empty()
+                 ? "No. A record keeps it from all Services, and no range contains it."
+                 : "No. A record keeps it from all Services. Delete the record first, if it is "
+                   "yours.";
     case Standing::kExcluded:
       return "No. Its range excludes it and never gives it out.";
     case Standing::kUnusable:

@@ -44,7 +44,8 @@ Value RecordDocument(const inspect::Record* record) {
       {"reservedFor", StringOrNull(record->facts.reserved_for)},
       {"since", TimeOrNull(record->since)},
       {"until", TimeOrNull(record->until)},
-      {"managedBy", StringOrNull(record->managed_by)}};
+      {"managedBy", StringOrNull(record->managed_by)},
+      {"parent", StringOrNull(record->parent)}};
 }
 
 Value PlacesDocument(const ValueAnswer& answer) {

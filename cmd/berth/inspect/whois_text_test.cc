@@ -16,6 +16,7 @@
 namespace berth::cli {
 namespace {
 
+using inspect::ClusterReader;
 using inspect::Origin;
 using inspect::SmallCluster;
 using rules::RecordState;
@@ -121,6 +122,44 @@ TEST(WhoisTextTest, RecordsAndServicesThatDisagree) {
                     HasSubstr("No, except in Service shop/later, for which it is reserved.")));
   EXPECT_THAT(Whois("10.0.0.6"), HasSubstr("Hard-code    Yes. It is in the static band."));
   EXPECT_THAT(Whois("10.0.0.0"), HasSubstr("No. It can never be given out: network address."));
+}
+
+/// Asks about a value of a cluster with these objects, as JSON.
+std::string WhoisIn(const std::vector<const char*>& objects, const char* question) {
+  ClusterReader reader({.read_at = SmallCluster::At("2026-01-03T03:04:05Z")});
+  for (const char* object : objects) reader.AddAny(codec::ParseJson(object).value());
+  const inspect::Cluster cluster = std::move(reader).Finish();
+  const inspect::Census census(cluster);
+  return WhoisText(census, {inspect::Ask(census, inspect::ReadQuestion(question).value())}, kAscii,
+                   false);
+}
+
+TEST(WhoisTextTest, AReservationNamesItsParent) {
+  const std::vector<const char*> objects = {
+      R"({"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+          "metadata": {"name": "kubernetes"}, "spec": {"cidrs": ["10.0.0.0/24"]}})",
+      R"({"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+          "metadata": {"name": "10.0.0.5"}, "spec": {"parentRef":
+          {"group": "gateways.example", "resource": "Gateways", "namespace": "shop",
+           "name": "edge"}}})",
+      R"({"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+          "metadata": {"name": "10.9.0.5"}, "spec": {"parentRef":
+          {"resource": "nodes", "name": "a"}}})"};
+  EXPECT_THAT(
+      WhoisIn(objects, "10.0.0.5"),
+      HasSubstr("IPAddress 10.0.0.5, reserved; its parent is gateways.gateways.example/shop/edge"));
+  EXPECT_THAT(WhoisIn(objects, "10.9.0.5"),
+              AllOf(HasSubstr("its parent is nodes/a"), HasSubstr("and no range contains it.")));
+}
+
+TEST(WhoisTextTest, TheRangeThatMakesItSafeIsTheOneThatServes) {
+  const std::vector<const char*> objects = {
+      R"({"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+          "metadata": {"name": "kubernetes", "deletionTimestamp": "2026-01-02T03:04:05Z"},
+          "spec": {"cidrs": ["10.0.0.0/24"]}})",
+      R"({"apiVersion": "networking.k8s.io/v1", "kind": "ServiceCIDR",
+          "metadata": {"name": "wide"}, "spec": {"cidrs": ["10.0.0.0/16"]}})"};
+  EXPECT_THAT(WhoisIn(objects, "10.0.0.200"), HasSubstr("and 65,278 of its values are free."));
 }
 
 TEST(WhoisTextTest, ServicesNamespacesAndRanges) {
