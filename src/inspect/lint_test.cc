@@ -23,10 +23,12 @@ struct World {
   std::vector<std::string> ranges = {"10.96.0.0/16"};  ///< Given by flags.
   std::vector<std::string> objects = {};               ///< Of the cluster, as JSON.
   HostPorts host_ports = UsualHostPorts();
+  ServerKind server = ServerKind::kUnknown;
 };
 
 LintReport LintIn(const World& world, const std::vector<std::string>& texts) {
   ClusterReader reader({.source = "test"});
+  reader.view().server = world.server;
   for (const std::string& range : world.ranges) {
     EXPECT_TRUE(reader.AddGivenRange(range, "a flag", true));
   }
@@ -336,6 +338,21 @@ TEST(Lint, AReservationNamesItsParent) {
   EXPECT_THAT(report.findings[0].message,
               HasSubstr("is reserved, and for no Service (its parent is "
                         "gateways.gateways.example/edge)"));
+}
+
+TEST(Lint, KubernetesHandsNoReservationOver) {
+  World world{.objects = {R"({"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+      "metadata": {"name": "10.96.0.20", "labels":
+      {"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io"}}, "spec": {"parentRef":
+      {"resource": "services", "namespace": "default", "name": "a"}}})"}};
+  const std::string manifest = Yaml("a", "{clusterIP: 10.96.0.20, ports: [{port: 80}]}");
+  EXPECT_THAT(LintIn(world, {manifest}).findings, IsEmpty());
+  world.server = ServerKind::kKubernetes;
+  const LintReport report = LintIn(world, {manifest});
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].severity, LintSeverity::kError);
+  EXPECT_THAT(report.findings[0].why, HasSubstr("also for this Service"));
+  EXPECT_THAT(report.findings[0].advice, HasSubstr("kubectl delete ipaddress 10.96.0.20."));
 }
 
 TEST(Lint, FindingsAreBounded) {

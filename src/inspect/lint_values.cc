@@ -196,9 +196,12 @@ bool CheckTaken(LintContext& context, const LintService& service, const Asked& a
   const Record* record = context.census().RecordOf(asked.value);
   if (record == nullptr || context.Holds(service, asked.value)) return true;
   const audit::RecordFacts& facts = record->facts;
-  if (facts.state == audit::RecordState::kFree || facts.reserved_for == service.key) return true;
+  if (facts.state == audit::RecordState::kFree) return true;
   const std::string owner = fmt::format("{}/{}", facts.service_namespace, facts.service_name);
-  if (owner == service.key) return true;
+  const bool own = facts.reserved_for == service.key || owner == service.key;
+  // Berth hands the value over. A kube-apiserver refuses it as long as there is a record.
+  const bool refused = own && context.census().cluster().server == ServerKind::kKubernetes;
+  if (own && !refused) return true;
   const bool allocated = facts.state == audit::RecordState::kAllocated;
   LintFinding& finding =
       context.Add(allocated ? LintRule::kTaken : LintRule::kReserved, service, asked);
@@ -207,11 +210,18 @@ bool CheckTaken(LintContext& context, const LintService& service, const Asked& a
   if (!facts.reserved_for.empty()) what = "is reserved for Service " + facts.reserved_for;
   if (allocated && !facts.service_name.empty()) what = "belongs to Service " + owner;
   if (allocated && facts.service_name.empty()) what = "belongs to another object";
+  if (refused) what = "has a record that names the Service, which does not have it";
   finding.message =
       base::ToVisible(fmt::format("{} of Service {} {}", NameOf(asked), service.key, what));
   finding.why = fmt::format("The record {} says so, and the API server refuses the Service.",
                             base::ToVisible(audit::TextOf(facts.object)));
   context.Propose(finding, service, asked);
+  if (refused) {
+    finding.why =
+        "The API server refuses the address, also for this Service, while the record exists.";
+    finding.advice += fmt::format(" Or delete the record first: kubectl delete ipaddress {}.",
+                                  base::ToVisible(facts.object.name));
+  }
   return false;
 }
 
