@@ -84,6 +84,7 @@ struct Cluster {
   base::WallTime read_at = {};
   int64_t revision = 0;                ///< 0 if the source does not know it.
   std::vector<Service> services = {};  ///< Ordered by namespace and name.
+  bool some_services = false;          ///< The user may not see all of them.
   std::vector<Record> records = {};    ///< Ordered by pool and value.
   std::vector<Range> ranges = {};      ///< In the order of their keys.
   std::vector<Gap> gaps = {};

@@ -53,6 +53,12 @@ bool KnowsRangesOf(const Census& census, alloc::PoolId pool) {
   });
 }
 
+/// Returns whether all values of the pool that are in use are seen. Records tell of Services that
+/// the user may not see.
+bool SeesAllUses(const Census& census, alloc::PoolId pool) {
+  return !census.cluster().some_services || ShowsRecords(census, pool);
+}
+
 /// Returns whether the bands of a range are guessed. Kubernetes' default range of ports is a better
 /// guess than a range around the addresses in use.
 bool HasGuessedBands(const RangeRef& range) {
@@ -80,7 +86,8 @@ Standing StandingOf(const Census& census, const ValueAnswer& answer) {
   }
   const bool given_out = std::ranges::any_of(
       answer.places, [&](const Place& place) { return usable(place) && !place.excluded; });
-  return given_out ? Standing::kFree : Standing::kExcluded;
+  if (!given_out) return Standing::kExcluded;
+  return answer.unseen ? Standing::kUnknown : Standing::kFree;
 }
 
 RecordCheck CheckRecord(const Census& census, const ValueAnswer& answer) {
@@ -131,6 +138,7 @@ void AddSafeNear(const Census& census, const RangeRef& range, U128 value, Advice
   const alloc::Layout& layout = range.row->layout;
   const auto band = layout.BandSpan(Band::kStatic);
   if (!band || !range.row->open || HasGuessedBands(range)) return;
+  if (!SeesAllUses(census, range.pool)) return;
   const RangeFigures figures = census.FiguresOf(range);
   if (PickedFrom(layout, figures, Band::kStatic)) return;
   for (const U128 each : FreeNear(census, range, *band, value, kLookedAt)) {
@@ -311,6 +319,8 @@ ValueAnswer LookUp(const Census& census, const PoolValue& value) {
   const auto owners = census.UsesOf(value);
   answer.owners.assign(owners.begin(), owners.end());
   answer.record = census.RecordOf(value);
+  answer.unseen =
+      answer.owners.empty() && answer.record == nullptr && !SeesAllUses(census, value.pool);
   answer.places = PlacesOf(census, value);
   answer.standing = StandingOf(census, answer);
   answer.check = CheckRecord(census, answer);

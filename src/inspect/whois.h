@@ -30,7 +30,7 @@ enum class Standing : uint8_t {
   kExcluded,  ///< Every range that contains it excludes it.
   kUnusable,  ///< The network or broadcast address of its range, and so on.
   kOutside,   ///< No range contains it.
-  kUnknown,   ///< No Service has it, and it is not known which range the cluster has.
+  kUnknown,   ///< No Service has it, and the ranges or all Services are not known.
 };
 std::string_view NameOf(Standing standing);
 
@@ -100,6 +100,7 @@ struct ValueAnswer {
   Standing standing = Standing::kOutside;
   std::vector<Use> owners = {};  ///< More than one is a fault of the cluster.
   const Record* record = nullptr;
+  bool unseen = false;  ///< A Service that the user may not see may have it.
   RecordCheck check = RecordCheck::kAgrees;
   std::optional<base::WallTime> since = {};
   bool since_of_record = false;    ///< `since` is the record's, not the Service's creation.

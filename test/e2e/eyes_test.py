@@ -267,6 +267,8 @@ class RightsTest(Eyes):
         self.assertIn('user "jane" may not list services at the cluster scope', whois)
         self.assertIn("so Services are those that the records of addresses name", whois)
         self.assertIn("allow list and watch on services (deploy/reader.yaml", whois)
+        self.assertIn("30001 node port, of no Service that you may see", " ".join(
+            self.run_berth("whois", "30001").stdout.split()))
         top = " ".join(self.run_berth("top").stdout.split())
         self.assertIn("1,200 Services: 1,200 Unknown", top)
         self.assertNotIn("no Service", top)

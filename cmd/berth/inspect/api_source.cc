@@ -182,6 +182,7 @@ class ApiSource {
     if (!some && owners == 0) {
       return base::Fail(failure.error.reason, fmt::format("{}; {}", failure.error.message, advice));
     }
+    reader_.view().some_services = true;
     std::string what = failure.error.message + ", so ";
     what += some ? fmt::format("Services are those of namespace {}", access_.name_space)
                  : std::string("Services are");

@@ -43,7 +43,10 @@ std::string Heading(const ValueAnswer& answer, const Paint& paint) {
   std::string standing(inspect::NameOf(answer.standing));
   if (twice) standing = fmt::format("TAKEN BY {} SERVICES", answer.owners.size());
   if (answer.standing == Standing::kOutside) standing = "outside of every range";
-  if (answer.standing == Standing::kUnknown) standing = "of no Service; the range is not known";
+  if (answer.standing == Standing::kUnknown) {
+    standing =
+        answer.unseen ? "of no Service that you may see" : "of no Service; the range is not known";
+  }
   return HeadingText(paint, alloc::TextOf(answer.value),
                      fmt::format("{}, ", KindNoun(KindOf(answer.value.pool), 1)), standing, color) +
          "\n";
@@ -245,8 +248,9 @@ std::string NotNowText(const ValueAnswer& answer) {
   }
 }
 
-/// Returns the answer for a value of a range that is only assumed.
+/// Returns the answer for a value of a range that is only assumed, or that may be taken.
 std::string NotKnownText(const ValueAnswer& answer) {
+  if (answer.unseen) return "Not known. A Service that you may not see may have it.";
   if (answer.value.pool == PoolId::kPorts) {
     return "Not known. The range of node ports is assumed, so a request that names this one may be "
            "accepted or refused. Give --node-port-range to be sure.";
@@ -308,7 +312,7 @@ void AddAdvice(const inspect::Census& census, const ValueAnswer& answer, FactLis
   if (near.empty() && !safe) facts.Add("Safe", "none: no free value of a static band is near");
 }
 
-void AddDoubt(const ValueAnswer& answer, FactList& facts) {
+void AddDoubt(const ValueAnswer& answer, bool from_files, FactList& facts) {
   if (answer.check != RecordCheck::kNotShown || answer.standing != Standing::kFree) return;
   if (answer.value.pool == PoolId::kPorts) {
     facts.Add(
@@ -319,8 +323,9 @@ void AddDoubt(const ValueAnswer& answer, FactList& facts) {
     return;
   }
   facts.Add("Note",
-            "The source has no IPAddresses. So an address that a record keeps looks free here. Add "
-            "what kubectl get ipaddresses -o json prints.");
+            fmt::format("The source has no IPAddresses. So an address that a record keeps looks "
+                        "free here.{}",
+                        from_files ? " Add what kubectl get ipaddresses -o json prints." : ""));
 }
 
 /// Returns what the history does not tell.
@@ -420,7 +425,7 @@ FactList ValueFacts(const inspect::Census& census, const ValueAnswer& answer, co
   }
   if (answer.standing == Standing::kTaken) AddAdvice(census, answer, facts);
   AddHistory(answer, facts);
-  AddDoubt(answer, facts);
+  AddDoubt(answer, census.cluster().server == inspect::ServerKind::kUnknown, facts);
   return facts;
 }
 

@@ -162,6 +162,27 @@ TEST(WhoisTextTest, TheRangeThatMakesItSafeIsTheOneThatServes) {
   EXPECT_THAT(WhoisIn(objects, "10.0.0.200"), HasSubstr("and 65,278 of its values are free."));
 }
 
+TEST(WhoisTextTest, WhatAHiddenServiceMayHaveIsNotFree) {
+  inspect::Cluster cluster = Shop();
+  cluster.records.clear();
+  cluster.some_services = true;
+  const auto whois = [&cluster](const char* question) {
+    const inspect::Census census(cluster);
+    return WhoisText(census, {inspect::Ask(census, inspect::ReadQuestion(question).value())},
+                     kAscii, false);
+  };
+  for (const char* value : {"10.0.0.6", "30001"}) {
+    EXPECT_THAT(whois(value), AllOf(HasSubstr(", of no Service that you may see\n"),
+                                    HasSubstr("A Service that you may not see may have it."),
+                                    Not(HasSubstr("Safe")), Not(HasSubstr("Yes"))));
+  }
+  EXPECT_THAT(whois("30088"), Not(HasSubstr("Safe near")));
+  // The records tell of all addresses.
+  cluster.keeps = audit::Keeps::kAddressesOnly;
+  EXPECT_THAT(whois("10.0.0.6"), HasSubstr("Hard-code    Yes."));
+  EXPECT_THAT(whois("30001"), HasSubstr("may not see"));
+}
+
 TEST(WhoisTextTest, ServicesNamespacesAndRanges) {
   EXPECT_EQ(Whois("shop/web"),
             "shop/web   Service, NodePort\n"
