@@ -200,6 +200,8 @@ class RightsTest(Eyes):
             file.write(MANIFEST)
         lint = self.run_berth("lint", manifest, code=1)
         self.assertIn("team-2/svc-000002", lint.stdout)
+        self.assertIn("node ports from /flagz of the API server that answered (exact)",
+                      " ".join(lint.stdout.split()))
         self.assert_enough(lint)
         self.assert_enough(self.observe())
         self.assertTrue(all(each["exact"] for each in self.ranges().values()))

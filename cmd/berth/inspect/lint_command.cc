@@ -12,6 +12,7 @@
 #include "berth/inspect/lint_output.h"
 #include "berth/inspect/load_cluster.h"
 #include "berth/inspect/manifest_files.h"
+#include "berth/inspect/range_sources.h"
 #include "berth/store/open.h"
 #include "berth/terminal.h"
 #include "codec/json.h"
@@ -107,7 +108,7 @@ Result<inspect::LintOptions> OptionsOf(const LintArguments& arguments) {
 }
 
 std::string Rendered(const LintArguments& arguments, const inspect::LintReport& report,
-                     const std::string& source, std::string_view version) {
+                     const LintSource& source, std::string_view version) {
   const std::string& format = arguments.format;
   if (format == "json") return codec::WriteJson(LintDocument(report, source), {.indent = 2}) + "\n";
   if (format == "yaml") {
@@ -116,7 +117,7 @@ std::string Rendered(const LintArguments& arguments, const inspect::LintReport& 
   if (format == "github") return LintGithub(report);
   if (format == "sarif") return codec::WriteJson(LintSarif(report, version), {.indent = 2}) + "\n";
   if (format == "junit") return LintJunit(report, *inspect::SeverityNamed(arguments.fail_on));
-  return LintText(report, DetectStyle({.narrowest = 40}));
+  return LintText(report, source, DetectStyle({.narrowest = 40}));
 }
 
 int ExitCodeOf(const inspect::LintReport& report, LintSeverity fails) {
@@ -144,7 +145,8 @@ int RunLint(const LintArguments& arguments, std::string_view version) {
   if (!cluster) return ReportError("lint", cluster.error());
   if (!cluster->name_space.empty()) options->name_space = cluster->name_space;
   if (!arguments.name_space.empty()) options->name_space = arguments.name_space;
-  const std::string source = options->has_cluster ? cluster->source : "";
+  LintSource source;
+  if (options->has_cluster) source = {.cluster = cluster->source, .ranges = RangeSources(*cluster)};
   const std::vector<inspect::Manifest> manifests = ReadManifests(arguments.paths);
   const inspect::LintBase base = inspect::WithManifests(*std::move(cluster), manifests);
   options->addresses_known = base.addresses_known;

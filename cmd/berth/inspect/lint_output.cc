@@ -97,7 +97,7 @@ codec::Value DocumentOf(const LintFinding& finding) {
 
 }  // namespace
 
-std::string LintText(const LintReport& report, const Style& style) {
+std::string LintText(const LintReport& report, const LintSource& source, const Style& style) {
   const Paint paint(style);
   std::string out;
   std::string_view file;
@@ -121,10 +121,14 @@ std::string LintText(const LintReport& report, const Style& style) {
   if (!out.empty()) out += "\n";
   out += Wrapped(Summary(report), 0, style.width);
   for (const std::string& limit : report.limits) out += Wrapped(limit, 0, style.width);
+  if (!source.ranges.empty()) out += Wrapped(source.ranges, 0, style.width);
   return out;
 }
 
-codec::Value LintDocument(const LintReport& report, std::string_view source) {
+codec::Value LintDocument(const LintReport& report, const LintSource& source) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? codec::Value() : codec::Value(text);
+  };
   codec::Value out;
   codec::Array findings;
   for (const LintFinding& finding : report.findings) findings.push_back(DocumentOf(finding));
@@ -139,7 +143,8 @@ codec::Value LintDocument(const LintReport& report, std::string_view source) {
   counts.Set("files", report.files);
   counts.Set("services", report.services);
   counts.Set("values", report.values);
-  out.Set("cluster", source.empty() ? codec::Value() : codec::Value(source));
+  out.Set("cluster", text_or_null(source.cluster));
+  out.Set("rangeSources", text_or_null(source.ranges));
   codec::Array limits(report.limits.begin(), report.limits.end());
   out.Set("limits", std::move(limits));
   return out;

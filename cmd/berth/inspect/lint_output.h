@@ -10,11 +10,18 @@
 
 namespace berth::cli {
 
-/// Returns the text for people.
-std::string LintText(const inspect::LintReport& report, const Style& style);
+/// What the manifests were checked against. Empty without a cluster.
+struct LintSource {
+  std::string cluster = {};  ///< Its name.
+  std::string ranges = {};   ///< Where its ranges come from.
+};
 
-/// Returns the document for scripts. `source` names the cluster, or is empty.
-codec::Value LintDocument(const inspect::LintReport& report, std::string_view source);
+/// Returns the text for people.
+std::string LintText(const inspect::LintReport& report, const LintSource& source,
+                     const Style& style);
+
+/// Returns the document for scripts.
+codec::Value LintDocument(const inspect::LintReport& report, const LintSource& source);
 
 /// Returns workflow commands of GitHub Actions, which show findings beside the changed lines.
 std::string LintGithub(const inspect::LintReport& report);
