@@ -18,6 +18,7 @@ import urllib.request
 
 import harness
 from harness import BERTH, environment, free_ports, wait_for
+from rough_server import RoughServer, make_services
 
 
 # A killed observer loses the changes of its last second. A test gives it a little more.
@@ -279,6 +280,22 @@ def seconds_of(text):
 def wait_for_more(items):
     count = len(items)
     wait_for(lambda: len(items) > count + 10)
+
+
+class StartTest(ObserveBase):
+    def test_a_server_that_starts_refuses_everything(self):
+        """As long as it does not know its roles. That is no reason to go without anything."""
+        with RoughServer(services=make_services(5)) as server:
+            server.rules = []
+            server.fail_next("/readyz", times=1000, code=500)
+            once = self.run_berth("--once", "--data-dir", self.data, "--server", server.url)
+            self.assertEqual(once.returncode, 1)
+            self.assertIn(f"the server {server.url} (--server) is not ready yet", once.stderr)
+            self.start("--server", server.url)
+            server.rules = None
+            server.failures.clear()
+            wait_for(lambda: self.get("/readyz")[0] == 200)
+            self.assertIn("ipaddresses: lag", self.get("/readyz", verbose="")[1])
 
 
 class FollowTest(ObserveBase):

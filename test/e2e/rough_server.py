@@ -290,6 +290,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.note(url)
         if not self.may_enter():
             return
+        if url.path == "/readyz":  # All users may ask this.
+            failure = self.rough.take_failure("/readyz", "list")
+            return self.fail(failure) if failure else self.reply_text(200, "ok")
         refused = self.rough.rules is not None and self.missing_right(url.path, query)
         if refused:
             return self.reply(403, status(403, "Forbidden", refused))

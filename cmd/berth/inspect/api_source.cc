@@ -96,6 +96,12 @@ class ApiSource {
 
   Result<void> Read() {
     if (auto version = ReadVersion(); !version) return version;
+    if (auto read = ReadAll(); !read) return WhetherReady(read.error());
+    return forbidden_ ? WhetherReady(std::nullopt) : Result<void>();
+  }
+
+ private:
+  Result<void> ReadAll() {
     const bool berth = reader_.view().server == inspect::ServerKind::kBerth;
     const std::vector<Listing> others = OtherListings(reader_.view().server);
     // Services are the longest list by far, so the others are read beside it.
@@ -119,7 +125,19 @@ class ApiSource {
     return {};
   }
 
- private:
+  /// A server that starts knows no roles at first and refuses everything. Fails if that may be why
+  /// something was forbidden, and otherwise with `error` if there is one.
+  Result<void> WhetherReady(const std::optional<base::Error>& error) {
+    if (forbidden_) {
+      const auto ready = client_.Get({.path = "/readyz"});
+      if (!ready && ready.error().code / 100 == 5) {
+        return base::Fail(base::Reason::kServiceUnavailable,
+                          fmt::format("the server {} is not ready yet", client_.Where()));
+      }
+    }
+    return error ? Result<void>(tl::unexpected(*error)) : Result<void>();
+  }
+
   Result<void> ReadVersion() {
     inspect::Cluster& view = reader_.view();
     view.source = access_.url;
@@ -175,6 +193,7 @@ class ApiSource {
   /// the context's namespace, and with those that records name. Fails if there are neither.
   Result<void> ReadWithoutServices(const kube::Failure& failure) {
     if (failure.code != kForbidden) return tl::unexpected(failure.error);
+    forbidden_ = true;
     const std::string advice = fmt::format("allow list and watch on services ({})", kReaderYaml);
     const bool may = reading_.some_services;
     const bool some = may && List(client_, ServiceListing(), access_.name_space).has_value();
@@ -225,6 +244,7 @@ class ApiSource {
                                               : "reserved and leaked addresses cannot be seen"),
                       .advice = "they exist since Kubernetes 1.33"});
     } else if (code == kForbidden) {
+      forbidden_ = true;
       reader_.AddGap(
           {.what = listed.error().error.message,
            .advice = fmt::format("allow list and watch on {} ({})", resource, kReaderYaml)});
@@ -298,6 +318,7 @@ class ApiSource {
   base::Mutex mutex_;  // Guards the reader while two lists are read at the same time.
   uint64_t objects_ = 0;
   bool addresses_seen_ = false;
+  bool forbidden_ = false;  // A list was refused.
 };
 
 }  // namespace
