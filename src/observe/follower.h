@@ -55,6 +55,9 @@ class ClusterSink {
 
   /// Replaces the outline. Comes before everything else, or not at all.
   virtual void Describe(ClusterOutline outline) = 0;
+  /// Replaces the ranges that no object shows. An API server that was started with other flags has
+  /// others. May come at any time after Describe.
+  virtual void GiveRanges(std::vector<inspect::Range> /*ranges*/) {}
   virtual void BeginList(WatchedKind kind) = 0;
   /// Takes an object of a list, or one that was added or changed.
   virtual void Put(WatchedKind kind, const codec::Value& object) = 0;

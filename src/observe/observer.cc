@@ -166,6 +166,11 @@ void Observer::Describe(ClusterOutline outline) {
   for (const WatchedKind kind : outline.kinds) Of(kind).followed = true;
 }
 
+void Observer::GiveRanges(std::vector<inspect::Range> ranges) {
+  const base::MutexLock lock(mutex_);
+  given_ranges_ = std::move(ranges);
+}
+
 void Observer::BeginList(WatchedKind kind) {
   if (kind == WatchedKind::kServices) history_.BeginList();
   const base::MutexLock lock(mutex_);

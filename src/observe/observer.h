@@ -78,6 +78,7 @@ class Observer final : public ClusterSink {
   Observer(ClusterOutline outline, history::History& history, const base::Clock& clock);
 
   void Describe(ClusterOutline outline) override EXCLUDES(mutex_);
+  void GiveRanges(std::vector<inspect::Range> ranges) override EXCLUDES(mutex_);
   void BeginList(WatchedKind kind) override EXCLUDES(mutex_);
   void Put(WatchedKind kind, const codec::Value& object) override EXCLUDES(mutex_);
   void Remove(WatchedKind kind, const codec::Value& object) override EXCLUDES(mutex_);

@@ -11,6 +11,7 @@
 #include "codec/json.h"
 #include "codec/timestamp.h"
 #include "history/history_reader.h"
+#include "inspect/cluster_reader.h"
 #include "observe/observer_metrics.h"
 
 namespace berth::observe {
@@ -18,6 +19,7 @@ namespace {
 
 using std::chrono::minutes;
 using std::chrono::seconds;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -100,6 +102,20 @@ TEST_F(ObserverTest, GaugesFollowListsAndEvents) {
   EXPECT_THAT(Scrape(), HasSubstr(Taken("dynamic", 0)));
   List(WatchedKind::kServiceCidrs, {CidrObject("other", "10.97.0.0/24")});
   EXPECT_THAT(Scrape(), Not(HasSubstr("10.96.0.0/24")));
+}
+
+TEST_F(ObserverTest, RangesOfFlagsAreReplaced) {
+  ListAll();
+  const auto ports = [](std::string_view text) {
+    inspect::ClusterReader reader({});
+    EXPECT_TRUE(reader.AddGivenRange(text, "a flag", true));
+    return reader.view().ranges;
+  };
+  observer_->GiveRanges(ports("30000-30999"));
+  EXPECT_THAT(Scrape(), HasSubstr(R"(range="30000-30999")"));
+  observer_->GiveRanges(ports("30000-30700"));
+  EXPECT_THAT(Scrape(),
+              AllOf(HasSubstr(R"(range="30000-30700")"), Not(HasSubstr(R"(range="30000-30999")"))));
 }
 
 TEST_F(ObserverTest, TwoRangesOfOneCidrHaveDifferentSeries) {

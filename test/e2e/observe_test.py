@@ -64,10 +64,10 @@ class ObserveBase(harness.Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
 
-    def start(self, *flags):
+    def start(self, *flags, log=subprocess.DEVNULL):
         port = free_ports(1)[0]
         process = subprocess.Popen([BERTH, "observe", "--data-dir", self.data, "--listen",
-                                    f"127.0.0.1:{port}", *flags], stderr=subprocess.DEVNULL,
+                                    f"127.0.0.1:{port}", *flags], stderr=log,
                                    env=environment())
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
@@ -296,6 +296,21 @@ class StartTest(ObserveBase):
             server.failures.clear()
             wait_for(lambda: self.get("/readyz")[0] == 200)
             self.assertIn("ipaddresses: lag", self.get("/readyz", verbose="")[1])
+
+
+    def test_a_server_that_was_away_may_have_other_flags(self):
+        flags = {"service-node-port-range": "30000-30999"}
+        log = os.path.join(self.folder, "log")
+        with RoughServer(services=make_services(5), flags=flags) as server, open(log, "wb") as out:
+            self.start("--server", server.url, log=out)
+            wait_for(lambda: self.get("/readyz")[0] == 200)
+        flags["service-node-port-range"] = "30000-30700"
+
+        def logged():
+            with open(log, encoding="utf-8") as file:
+                return "NodePortRange/30000-30700" in file.read()
+        with RoughServer(services=make_services(5), flags=flags, port=server.port):
+            wait_for(logged)
 
 
 class FollowTest(ObserveBase):

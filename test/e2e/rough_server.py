@@ -285,6 +285,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             pass  # The client has gone, which clients do.
 
     def do_GET(self):
+        if self.rough.stopping:  # A connection that was kept does not outlive its server.
+            return self.hang_up()
         url = urllib.parse.urlsplit(self.path)
         query = dict(urllib.parse.parse_qsl(url.query))
         self.note(url)

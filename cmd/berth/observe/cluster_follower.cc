@@ -1,5 +1,7 @@
 #include "berth/observe/cluster_follower.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -35,6 +37,12 @@ int64_t RevisionOf(const std::string& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+std::vector<std::string_view> KeysOf(const std::vector<inspect::Range>& ranges) {
+  std::vector<std::string_view> keys;
+  for (const inspect::Range& range : ranges) keys.emplace_back(range.facts.key);
+  return keys;
 }
 
 /// Returns why a watch is not open, or "" if it just ended as watches do.
@@ -77,21 +85,22 @@ void WatchRelay::OnEvent(const kube::WatchEvent& event) {
   }
 }
 
-void WatchRelay::Tick(const kube::WatchState& state, base::WallTime now) {
+bool WatchRelay::Tick(const kube::WatchState& state, base::WallTime now) {
   const base::MutexLock lock(mutex_);
   if (!state.connected_since || !listed_) {
     const std::string trouble = TroubleOf(state);
     sink_.Late(kind_, trouble);
-    if (trouble.empty() || std::exchange(troubled_, true)) return;
+    if (trouble.empty() || std::exchange(troubled_, true)) return false;
     log_.Warn("the cluster is not seen at the moment",
               {{"resource", observe::NameOf(kind_)}, {"why", trouble}});
-    return;
+    return false;
   }
-  if (now - *state.connected_since < kCatchUp) return;
+  if (now - *state.connected_since < kCatchUp) return false;
   sink_.Seen(kind_, RevisionOf(state.revision));
   if (std::exchange(troubled_, false)) {
     log_.Info("the cluster is seen again", {{"resource", observe::NameOf(kind_)}});
   }
+  return state.watches > std::exchange(watches_, std::max(watches_, state.watches));
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -108,33 +117,57 @@ WatchingFollower::WatchingFollower(kube::Access access, SourceArguments source,
 
 WatchingFollower::~WatchingFollower() {
   stop_->Raise();
-  if (waiting_.joinable()) waiting_.join();
+  if (thread_.joinable()) thread_.join();
   const base::MutexLock lock(mutex_);
   // All of them first, because each one takes a moment to end.
   for (const Followed& each : followed_) each.watch->Stop();
 }
 
 void WatchingFollower::Start(observe::ClusterSink& sink) {
+  std::optional<std::vector<inspect::Range>> given;
   if (outline_) {
     Follow(*outline_, sink);
+    given = GivenRanges(outline_->view);
     outline_.reset();
-  } else {
-    waiting_ = std::thread([this, &sink] { WaitForServer(sink); });
   }
+  thread_ = std::thread([this, given = std::move(given), &sink]() mutable {
+    if (!given) given = WaitForServer(sink);
+    if (given) KeepRanges(*std::move(given), sink);
+  });
 }
 
-void WatchingFollower::WaitForServer(observe::ClusterSink& sink) {
+std::optional<std::vector<inspect::Range>> WatchingFollower::WaitForServer(
+    observe::ClusterSink& sink) {
   std::chrono::seconds pause = kFirstRetry;
   while (stop_->SleepFor(pause)) {
     const auto outline = LoadOutline(access_, source_, clock_, stop_);
-    if (stop_->IsRaised()) return;
+    if (stop_->IsRaised()) return std::nullopt;
     if (outline) {
       log_.Info("the API server answers", {{"server", outline->view.source}});
       Follow(*outline, sink);
-      return;
+      return GivenRanges(outline->view);
     }
     sink.Late(WatchedKind::kServices, outline.error().message);
     pause = std::min(pause * 2, kLongestRetry);
+  }
+  return std::nullopt;
+}
+
+void WatchingFollower::KeepRanges(std::vector<inspect::Range> given, observe::ClusterSink& sink) {
+  while (stop_->SleepFor(std::chrono::seconds(1))) {
+    if (!reconnected_.exchange(false)) continue;
+    const auto outline = LoadOutline(access_, source_, clock_, stop_);
+    if (!outline) {
+      reconnected_ = true;
+      continue;
+    }
+    std::vector<inspect::Range> now = GivenRanges(outline->view);
+    // A server that does not show its flags at the moment has not lost them.
+    if (now.empty() || KeysOf(now) == KeysOf(given)) continue;
+    given = std::move(now);
+    log_.Info("the API server has other ranges",
+              {{"ranges", fmt::format("{}", fmt::join(KeysOf(given), ", "))}});
+    sink.GiveRanges(given);
   }
 }
 
@@ -170,7 +203,9 @@ void WatchingFollower::Follow(const RunningCluster& cluster, observe::ClusterSin
 
 void WatchingFollower::Tick() {
   const base::MutexLock lock(mutex_);
-  for (const Followed& each : followed_) each.relay->Tick(each.watch->State(), clock_.Now());
+  for (const Followed& each : followed_) {
+    if (each.relay->Tick(each.watch->State(), clock_.Now())) reconnected_ = true;
+  }
 }
 
 }  // namespace berth::cli

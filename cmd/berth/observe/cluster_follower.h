@@ -2,6 +2,7 @@
 // an observer. An API server that is away is tried until it answers. Reads only.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -30,8 +31,9 @@ class WatchRelay {
       : kind_(kind), sink_(sink), log_(log) {}
 
   void OnEvent(const kube::WatchEvent& event) EXCLUDES(mutex_);
-  /// Tells the sink how the watch is doing now.
-  void Tick(const kube::WatchState& state, base::WallTime now) EXCLUDES(mutex_);
+  /// Tells the sink how the watch is doing now. Returns whether it has a new connection, on which
+  /// another API server may answer.
+  bool Tick(const kube::WatchState& state, base::WallTime now) EXCLUDES(mutex_);
 
  private:
   const observe::WatchedKind kind_;
@@ -40,6 +42,7 @@ class WatchRelay {
   base::Mutex mutex_;
   bool listed_ GUARDED_BY(mutex_) = false;    // A list is complete, and no other one has begun.
   bool troubled_ GUARDED_BY(mutex_) = false;  // A trouble was logged that is not over.
+  uint64_t watches_ GUARDED_BY(mutex_) = 1;   // Connections so far, as the caller knows.
 };
 
 class WatchingFollower final : public observe::ClusterFollower {
@@ -63,8 +66,12 @@ class WatchingFollower final : public observe::ClusterFollower {
     std::unique_ptr<kube::Watch> watch;  // Ends before the relay.
   };
 
-  /// Reads the outline until the API server answers, and then follows.
-  void WaitForServer(observe::ClusterSink& sink);
+  /// Reads the outline until the API server answers, and then follows. Returns the ranges that no
+  /// object shows, or nullopt at the end.
+  std::optional<std::vector<inspect::Range>> WaitForServer(observe::ClusterSink& sink);
+  /// Looks after each new connection whether the flags of the API server give other ranges, until
+  /// the end.
+  void KeepRanges(std::vector<inspect::Range> given, observe::ClusterSink& sink);
   void Follow(const RunningCluster& cluster, observe::ClusterSink& sink) EXCLUDES(mutex_);
 
   const kube::Access access_;
@@ -75,7 +82,8 @@ class WatchingFollower final : public observe::ClusterFollower {
   const std::shared_ptr<http::StopSignal> stop_ = std::make_shared<http::StopSignal>();
   base::Mutex mutex_;
   std::vector<Followed> followed_ GUARDED_BY(mutex_);
-  std::thread waiting_;
+  std::atomic<bool> reconnected_ = false;
+  std::thread thread_;
 };
 
 }  // namespace berth::cli
