@@ -199,9 +199,13 @@ void TellOutside(FindingKind kind, const ValueWords& words, Finding& finding) {
           ? fmt::format("{} of {} cannot be used: {}", value, OneOwner(words), words.why_unusable)
           : fmt::format("{} of {} is in no range", value, OneOwner(words));
   const std::string own_range =
-      kind == FindingKind::kUnusable ? "" : "Add or extend a range that contains it, or ";
+      kind == FindingKind::kUnusable ? "" : fmt::format("{}, or ", kExtendRange);
+  const bool fixed_port = IsPortValue(words) && words.held.health_check;
   finding.advice =
-      IsPortValue(words)
+      fixed_port ? FirstUpper(fmt::format(
+                       "{}delete the Service and create it again without healthCheckNodePort: {}",
+                       own_range, Kubectl("delete", words.owners.front())))
+      : IsPortValue(words)
           ? FirstUpper(fmt::format("{}give the Service another node port: {}", own_range,
                                    Kubectl("edit", words.owners.front())))
           : FirstUpper(fmt::format(
@@ -239,7 +243,7 @@ void TellReference(FindingKind kind, const ValueWords& words, Finding& finding) 
     finding.advice = "A running server corrects the reference";
     return;
   }
-  finding.advice = "Add or extend a range that contains it";
+  finding.advice = kExtendRange;
   if (record.state == RecordState::kReserved || record.state == RecordState::kPending) {
     finding.advice += fmt::format(", or end the reservation: {}", DeleteRecord(record.object));
   }

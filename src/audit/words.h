@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/facts.h"
@@ -16,6 +17,8 @@ namespace berth::audit {
 
 /// How many names a sentence has at most.
 inline constexpr size_t kNamesInText = 8;
+/// How advice begins that is about a value in no range.
+inline constexpr std::string_view kExtendRange = "Add or extend a range that contains it";
 
 /// What the sentences about a record say.
 struct RecordWords {

@@ -9,6 +9,7 @@
 
 #include "audit/facts.h"
 #include "audit/pass.h"
+#include "audit/words.h"
 
 namespace berth::inspect {
 namespace {
@@ -54,6 +55,18 @@ void AdviseForKubernetes(Finding& finding) {
     finding.advice = fmt::format(
         "The API server deletes it within minutes if it made it; else: kubectl delete ipaddress {}",
         finding.object->name);
+  } else if (finding.kind == FindingKind::kTwoOwners && finding.value &&
+             finding.value->pool != alloc::PoolId::kPorts) {
+    finding.advice +=
+        ". The IPAddress goes with it; so write the one that keeps the address, and the API server "
+        "makes it again: kubectl annotate service NAME -n NAMESPACE --overwrite checked=again";
+  } else if (finding.kind == FindingKind::kOutOfRange && finding.value &&
+             finding.advice.starts_with(audit::kExtendRange)) {
+    const bool port = finding.value->pool == alloc::PoolId::kPorts;
+    finding.advice.replace(0, audit::kExtendRange.size(),
+                           port ? "Start the API servers with a --service-node-port-range that "
+                                  "contains it"
+                                : "Add a ServiceCIDR that contains it");
   }
 }
 

@@ -14,6 +14,7 @@ namespace berth::inspect {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 const base::WallTime kCheckedAt = codec::ParseTime("2026-11-18T06:00:00Z").value();
 
@@ -64,6 +65,31 @@ TEST(ChecksTest, WhatIsWrongIsFoundWithGraceForWritesInProgress) {
                      AddressText("10.97.0.1", "d")}),
               ElementsAre("TwoOwners 10.96.0.9 may settle", "NoRecord 10.96.0.30 may settle",
                           "Orphan 10.96.0.20 may settle", "OutOfRange 10.97.0.1"));
+}
+
+TEST(ChecksTest, AdviceIsWhatKubernetesCanDo) {
+  ClusterReader reader({.read_at = kCheckedAt});
+  reader.view().server = ServerKind::kKubernetes;
+  reader.view().keeps = audit::Keeps::kAddressesOnly;
+  for (const std::string& object :
+       {std::string(kCidr), ServiceText("a", "10.96.0.9"), ServiceText("b", "10.96.0.9"),
+        AddressText("10.96.0.9", "a"), ServiceText("d", "10.97.0.1"),
+        std::string(R"({"apiVersion":"v1","kind":"Service","metadata":{"namespace":"shop","name":
+            "web"},"spec":{"type":"LoadBalancer","externalTrafficPolicy":"Local",
+            "healthCheckNodePort":31000,"ports":[{"port":80,"nodePort":31001}]}})")}) {
+    reader.AddAny(codec::ParseJson(object).value());
+  }
+  EXPECT_TRUE(reader.AddGivenRange("30000-30999", "a flag", true));
+  std::string all;
+  for (const audit::Finding& finding : CheckCluster(std::move(reader).Finish()).findings) {
+    all += finding.advice + "\n";
+  }
+  EXPECT_THAT(all, HasSubstr("so write the one that keeps the address"));
+  EXPECT_THAT(all, HasSubstr("Add a ServiceCIDR that contains it, or delete the Service"));
+  EXPECT_THAT(all, HasSubstr("Start the API servers with a --service-node-port-range that contains "
+                             "it, or give the Service another node port"));
+  EXPECT_THAT(all, HasSubstr("create it again without healthCheckNodePort: kubectl delete service "
+                             "web -n shop"));
 }
 
 TEST(ChecksTest, AYoungAddressWithoutAServiceIsLeftToTheRepair) {
