@@ -191,6 +191,9 @@ void ApplyFlags(const AccessOptions& options, Found& found) {
     user.token_file.clear();
     user.username.clear();
     user.password.clear();
+    // An API server goes by the certificate if it gets both.
+    user.certificate = {};
+    user.key = {};
     user.exec.reset();
     user.auth_provider.clear();
   }

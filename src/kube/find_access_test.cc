@@ -440,7 +440,7 @@ TEST_F(FindAccessTest, FlagsReplaceWhatTheUserSays) {
   for (const char* user :
        {"{token: own}", "{tokenFile: /none}", "{username: a, password: b}",
         "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: get-token}}",
-        "{auth-provider: {name: gcp}}", "{}"}) {
+        "{client-certificate: /none, client-key: /none}", "{auth-provider: {name: gcp}}", "{}"}) {
     const auto access = FindIn("{server: 'https://a'}", user);
     ASSERT_TRUE(access) << access.error().message;
     EXPECT_EQ(*access->credentials->Get(), (Identity{.token = "flag"})) << user;
