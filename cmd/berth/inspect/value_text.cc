@@ -12,6 +12,7 @@
 #include "berth/inspect/heading_text.h"
 #include "berth/text.h"
 #include "codec/timestamp.h"
+#include "inspect/checks.h"
 #include "inspect/names.h"
 #include "rules/age.h"
 
@@ -133,6 +134,14 @@ void AddRecord(const inspect::Census& census, const ValueAnswer& answer, FactLis
                 "None, although a Service has it.", Color::kRed);
       return;
     case RecordCheck::kOrphan:
+      if (inspect::IsYoung(census.cluster(), *answer.record)) {
+        facts.Add("Record",
+                  fmt::format("{} names Service {}, which does not have the value yet. If the "
+                              "Service does not come, the server removes the record within "
+                              "minutes.",
+                              RecordStateText(*answer.record), service_of()));
+        return;
+      }
       facts.Add("Record",
                 fmt::format("An orphan. {} names Service {}, which does not have the value. {}",
                             RecordStateText(*answer.record), service_of(),

@@ -1,5 +1,6 @@
 #include "berth/inspect/whois_text.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,6 +151,21 @@ TEST(WhoisTextTest, AReservationNamesItsParent) {
       HasSubstr("IPAddress 10.0.0.5, reserved; its parent is gateways.gateways.example/shop/edge"));
   EXPECT_THAT(WhoisIn(objects, "10.9.0.5"),
               AllOf(HasSubstr("its parent is nodes/a"), HasSubstr("and no range contains it.")));
+}
+
+TEST(WhoisTextTest, ARecordMayComeBeforeItsService) {
+  const auto record = [](const char* since) {
+    return fmt::format(R"({{"apiVersion": "networking.k8s.io/v1", "kind": "IPAddress",
+        "metadata": {{"name": "10.0.0.5", "creationTimestamp": "{}", "labels":
+        {{"ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io"}}}}, "spec": {{"parentRef":
+        {{"resource": "services", "namespace": "shop", "name": "web"}}}}}})",
+                       since);
+  };
+  const std::string young = record("2026-01-03T03:04:00Z");
+  EXPECT_THAT(WhoisIn({young.c_str()}, "10.0.0.5"),
+              AllOf(HasSubstr("does not have the value yet"), Not(HasSubstr("orphan"))));
+  const std::string old = record("2026-01-03T03:02:00Z");
+  EXPECT_THAT(WhoisIn({old.c_str()}, "10.0.0.5"), HasSubstr("An orphan."));
 }
 
 TEST(WhoisTextTest, TheRangeThatMakesItSafeIsTheOneThatServes) {
