@@ -138,10 +138,12 @@ function take(hit: Hit): void {
   input.value = "";
   input.blur();
   const find = hit.kind === "namespace" || hit.kind === "label" ? hit.find ?? "" : "";
-  if (hit.key !== null && hit.first !== null && hit.last !== null) return showPart(hit.key, hit.first, hit.last);
+  if (hit.kind === "part" && hit.key !== null && hit.first !== null && hit.last !== null) {
+    return showPart(hit.key, hit.first, hit.last);
+  }
   const panel = hit.service !== null && hit.kind === "service" ? { service: hit.service } : hit.value !== null ? { value: hit.value } : {};
   if (hit.key === null && find === "") return navigate(withPanel(panel));
   navigate({
-    page: "map", table: false, find, at: hit.value, zoom: null, ...withPanel(panel), ...(hit.key === null ? {} : { range: hit.key }),
+    page: "map", table: false, find, at: hit.value ?? (hit.kind === "service" ? hit.first : null), zoom: null, ...withPanel(panel), ...(hit.key === null ? {} : { range: hit.key }),
   });
 }

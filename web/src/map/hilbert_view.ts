@@ -154,8 +154,8 @@ export class HilbertView implements Projection {
     const before = this.k;
     const least = this.fitZoom();
     this.k = clamp(this.k + steps, least, Math.max(least, LARGEST_CELL));
+    if (this.k === least && steps < 0) return this.fit();
     if (this.k === before) return;
-    if (this.k === least) return this.fit();
     this.fitted = false;
     const moved = (at: number): bigint => BigInt(Math.round((at / 2 ** before - at / 2 ** this.k) * ONE));
     this.cx += moved(x - this.width / 2);

@@ -22,6 +22,7 @@ export class MapInput {
   private travelled = 0;
   private grabbed = false;
   private glide = 0; // the animation under way
+  private left = 0; // steps that it has not made yet
   private readonly listeners = new AbortController();
 
   constructor(private readonly map: MapCanvas, private readonly handlers: InputHandlers) {
@@ -43,7 +44,7 @@ export class MapInput {
   }
 
   close(): void {
-    cancelAnimationFrame(this.glide);
+    this.stop();
     this.listeners.abort();
   }
 
@@ -55,7 +56,7 @@ export class MapInput {
 
   private down(event: PointerEvent): void {
     if (event.button !== 0) return;
-    cancelAnimationFrame(this.glide);
+    this.stop();
     const [x, y] = at(event);
     this.map.element.setPointerCapture(event.pointerId);
     this.points.set(event.pointerId, { x, y });
@@ -113,7 +114,7 @@ export class MapInput {
 
   private wheel(event: WheelEvent): void {
     event.preventDefault();
-    cancelAnimationFrame(this.glide);
+    this.stop();
     const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
     const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
     const { projection } = this.map;
@@ -127,14 +128,14 @@ export class MapInput {
 
   /** Zooms smoothly around a point; without one, around the cursor if it is seen. */
   zoom(steps: number, x?: number, y?: number): void {
-    cancelAnimationFrame(this.glide);
+    const all = steps + this.stop();
     const { width, height } = this.map.size;
     const point = this.map.cursor !== null && this.map.focused ? this.map.projection.pointOf(this.map.cursor) : null;
     const seen = point && point.x > 0 && point.y > 0 && point.x < width && point.y < height;
     const px = x ?? (seen ? point.x : width / 2);
     const py = y ?? (seen ? point.y : height / 2);
     if (isStill() || this.map.projection.name === "rows") {
-      this.map.projection.zoomAt(steps, px, py);
+      this.map.projection.zoomAt(all, px, py);
       return this.map.refresh();
     }
     const begin = performance.now();
@@ -142,8 +143,9 @@ export class MapInput {
     const frame = (now: number): void => {
       const part = Math.min(1, Math.max(0, (now - begin) / 180));
       const eased = 1 - (1 - part) ** 3;
-      this.map.projection.zoomAt(steps * (eased - done), px, py);
+      this.map.projection.zoomAt(all * (eased - done), px, py);
       done = eased;
+      this.left = all * (1 - done);
       this.map.refresh();
       if (part < 1) this.glide = requestAnimationFrame(frame);
       else if (seen && this.map.cursor !== null) this.reveal(this.map.cursor);
@@ -151,8 +153,16 @@ export class MapInput {
     this.glide = requestAnimationFrame(frame);
   }
 
-  fit(): void {
+  /** Ends the glide. Returns the steps that it has not made, for a zoom that follows quickly. */
+  private stop(): number {
     cancelAnimationFrame(this.glide);
+    const { left } = this;
+    this.left = 0;
+    return left;
+  }
+
+  fit(): void {
+    this.stop();
     this.map.projection.fit();
     this.map.refresh();
   }

@@ -40,7 +40,7 @@ export class WhatIfPanel {
   /** Shows a range and the one asked for; the same question is asked again only if told so. */
   show(card: RangeCard, to: string, again: boolean): void {
     const known = this.card?.key === card.key && this.to === to;
-    if (this.card?.key !== card.key) fill(this.answer);
+    if (this.card?.key !== card.key) this.drawAnswer(null);
     this.card = card;
     setShown(this.cidr.element, card.pool !== "NodePort");
     setShown(this.ports.element, card.pool === "NodePort");
@@ -127,6 +127,7 @@ export class WhatIfPanel {
   private async load(): Promise<void> {
     if (!this.card || this.to === "") return;
     this.request?.abort();
+    if (this.to === this.card.range) return this.clear();
     const request = new AbortController();
     this.request = request;
     try {
@@ -134,6 +135,14 @@ export class WhatIfPanel {
     } catch (error) {
       if (!isAbort(error)) this.fail(messageOf(error));
     }
+  }
+
+  /** Shows no answer: the range is asked for as it is now. */
+  private clear(): void {
+    setShown(this.error, false);
+    this.text.removeAttribute("aria-invalid");
+    marked.set([]);
+    this.drawAnswer(null);
   }
 
   private fail(message: string): void {
@@ -154,9 +163,9 @@ export class WhatIfPanel {
     this.drawAnswer({ ...answer, seq: 0 });
   };
 
-  private readonly drawAnswer = onChange<WhatIf>((answer) => {
+  private readonly drawAnswer = onChange<WhatIf | null>((answer) => {
+    if (!answer?.then) return fill(this.answer, h("p", { class: "note" }, "This is its size now."));
     const { now, then } = answer;
-    if (!then) return;
     fill(this.answer,
       h("div", { class: "futures" }, futureBar("Now", now, then), futureBar("Then", then, now)),
       comparison(now, then),
