@@ -3,6 +3,7 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "observe/follower.h"
 
@@ -17,6 +18,10 @@ class BothSinks final : public observe::ClusterSink {
   void Describe(observe::ClusterOutline outline) override {
     first_.Describe(outline);
     second_.Describe(std::move(outline));
+  }
+  void GiveRanges(std::vector<inspect::Range> ranges) override {
+    first_.GiveRanges(ranges);
+    second_.GiveRanges(std::move(ranges));
   }
   void BeginList(observe::WatchedKind kind) override {
     first_.BeginList(kind);

@@ -13,14 +13,14 @@ using observe::WatchedKind;
 /// How often it is looked whether the cluster is followed. No call tells that nothing comes.
 constexpr std::chrono::nanoseconds kLookEvery = std::chrono::milliseconds(250);
 
-template <void (inspect::ClusterReader::*kAdd)(const codec::Value&)>
+template <void (inspect::ClusterReader::*add)(const codec::Value&)>
 void AddObjectOf(inspect::ClusterReader& reader, const codec::Value& object) {
-  (reader.*kAdd)(object);
+  (reader.*add)(object);
 }
 
-template <alloc::RangeKind kKind>
+template <alloc::RangeKind kind>
 void AddRangeOf(inspect::ClusterReader& reader, const codec::Value& object) {
-  reader.AddRange(kKind, object);
+  reader.AddRange(kind, object);
 }
 
 /// Returns how objects are read, in the order of the kinds.
@@ -66,6 +66,12 @@ void SceneKeeper::Describe(observe::ClusterOutline outline) {
   kinds_ = {};
   for (const WatchedKind kind : outline.kinds) Of(kind).wanted = true;
   outline_ = std::move(outline);
+}
+
+void SceneKeeper::GiveRanges(std::vector<inspect::Range> ranges) {
+  const base::MutexLock lock(mutex_);
+  outline_.given_ranges = std::move(ranges);
+  news_ = true;
 }
 
 void SceneKeeper::BeginList(WatchedKind kind) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -51,6 +52,7 @@ class SceneKeeper final : public observe::ClusterSink {
   SceneKeeper& operator=(const SceneKeeper&) = delete;
 
   void Describe(observe::ClusterOutline outline) override EXCLUDES(mutex_);
+  void GiveRanges(std::vector<inspect::Range> ranges) override EXCLUDES(mutex_);
   void BeginList(observe::WatchedKind kind) override EXCLUDES(mutex_);
   void Put(observe::WatchedKind kind, const codec::Value& object) override EXCLUDES(mutex_);
   void Remove(observe::WatchedKind kind, const codec::Value& object) override EXCLUDES(mutex_);

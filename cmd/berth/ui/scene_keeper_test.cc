@@ -8,6 +8,7 @@
 
 #include "codec/json.h"
 #include "http/source.h"
+#include "inspect/cluster_reader.h"
 
 namespace berth::cli {
 namespace {
@@ -97,6 +98,18 @@ TEST_F(SceneKeeperTest, AListForgetsWhatItDoesNotName) {
     const auto scene = board_.newest().scene;
     return scene->cluster().services.size() == 1 &&
            scene->cluster().services[0].object.name == "api";
+  }));
+}
+
+TEST_F(SceneKeeperTest, RangesThatNoObjectShowsMayChange) {
+  ListAll();
+  ASSERT_TRUE(WaitForSeq(1));
+  inspect::ClusterReader given({});
+  ASSERT_TRUE(given.AddGivenRange("10.96.0.0/26", "a flag of the API server", true));
+  keeper_.GiveRanges(given.view().ranges);
+  EXPECT_TRUE(Eventually([&] {
+    const auto scene = board_.newest().scene;
+    return !scene->top().ranges.empty() && scene->top().ranges[0].text() == "10.96.0.0/26";
   }));
 }
 
