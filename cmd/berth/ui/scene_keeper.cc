@@ -13,14 +13,14 @@ using observe::WatchedKind;
 /// How often it is looked whether the cluster is followed. No call tells that nothing comes.
 constexpr std::chrono::nanoseconds kLookEvery = std::chrono::milliseconds(250);
 
-template <void (inspect::ClusterReader::*add)(const codec::Value&)>
+template <void (inspect::ClusterReader::*Add)(const codec::Value&)>
 void AddObjectOf(inspect::ClusterReader& reader, const codec::Value& object) {
-  (reader.*add)(object);
+  (reader.*Add)(object);
 }
 
-template <alloc::RangeKind kind>
+template <alloc::RangeKind Kind>
 void AddRangeOf(inspect::ClusterReader& reader, const codec::Value& object) {
-  reader.AddRange(kind, object);
+  reader.AddRange(Kind, object);
 }
 
 /// Returns how objects are read, in the order of the kinds.
