@@ -140,6 +140,7 @@ export class MapInput {
     }
     const begin = performance.now();
     let done = 0;
+    this.left = all;
     const frame = (now: number): void => {
       const part = Math.min(1, Math.max(0, (now - begin) / 180));
       const eased = 1 - (1 - part) ** 3;
