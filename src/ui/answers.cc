@@ -87,7 +87,8 @@ http::Response PageAnswer(const Page& page) {
   std::string body = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n{}<title>{}</title>\n</head>\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<link rel=\"icon\" href=\"data:,\">\n{}<title>{}</title>\n</head>\n"
       "<body>\n<h1>{}</h1>\n",
       page.go_on ? "<meta http-equiv=\"refresh\" content=\"0; url=/\">\n" : "", Escaped(page.title),
       Escaped(page.title));
