@@ -54,12 +54,12 @@ def ip_range(name, text, **spec):
         "spec": {"range": text, **spec}}
 
 
-def reservation(address, space, name):
+def reservation(address, space, name, **spec):
     """Keeps an address for a Service that comes later."""
     return "POST", f"{RANGES}/ipaddresses", {
         "apiVersion": "allocation.berth.io/v1alpha1", "kind": "IPAddress",
         "metadata": {"name": str(int(ipaddress.ip_address(address)))},
-        "spec": {"reservedFor": {"namespace": space, "name": name}}}
+        "spec": {"reservedFor": {"namespace": space, "name": name}, **spec}}
 
 
 def filled(server):

@@ -94,7 +94,7 @@ class DetailsTest(BrowserCase):
         page.click("link", "tier=front")
         page.until("/find=tier=front|find=tier%3Dfront/.test(location.hash)")
         page.find("searchbox", "Filter")
-        page.see("Bright: matches the filter")
+        page.see("Bright cells match the filter")
 
 
 if __name__ == "__main__":

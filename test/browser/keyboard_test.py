@@ -80,7 +80,7 @@ class KeyboardTest(BrowserCase):
         page.press("m")
         shown = MapOf(page)
         shown.canvas.focus()
-        page.press("Home", "Enter")
+        page.press("0", "Home", "Enter")
         page.see("Part")
         page.press("Escape")
         page.until("document.body.dataset.panel !== 'open'")

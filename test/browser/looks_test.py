@@ -129,7 +129,7 @@ class LooksTest(BrowserCase):
             {"name": "prefers-color-scheme", "value": "dark"}]})
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         self.assertIn(ground, ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"))
-        hidden = page.evaluate("getComputedStyle(document.querySelector('.bar .search')).display")
+        hidden = page.evaluate("getComputedStyle(document.querySelector('.bar')).display")
         self.assertEqual(hidden, "none")
         page.prefer(color_scheme="dark")
         page.until("document.documentElement.dataset.theme === 'dark'")

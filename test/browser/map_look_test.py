@@ -5,7 +5,7 @@ the table that has the same values."""
 import re
 
 from browser_case import BrowserCase, main
-from clusters import address_of, create, namespace, send
+from clusters import address_of, create, ip_range, namespace, reservation, send
 from map_page import MapOf, number
 
 SWATCHES = """Object.fromEntries([...document.querySelectorAll(".legend li")].map((each) => [
@@ -23,8 +23,7 @@ class LookTest(BrowserCase):
 
     def corner(self, shown, value):
         """Returns a point of the cell of a value that no text covers: near its lower right corner."""
-        x, y = shown.find(value)
-        _, _, right, bottom = shown.box(x, y)
+        _, _, right, bottom = shown.box_of(value)
         return right - 4, bottom - 4
 
     def colour_of(self, shown, value):
@@ -64,6 +63,29 @@ class LookTest(BrowserCase):
                             (choice, near, swatches))
         # What is coloured is part of the address.
         self.assertIn("colour=origin", page.url)
+
+    def test_reserved_cooling_and_shared_values(self):
+        server = self.server(*self.FLAGS)
+        blue = {"allocation.berth.io/ip-range": "blue"}
+        send(server, [
+            namespace("pay"), ip_range("blue", "10.61.0.0/24", coolDownSeconds=600),
+            ip_range("red", "10.61.0.128/25"),
+            reservation("10.61.0.9", "pay", "later", ipRangeRef={"name": "blue"}),
+            create("pay", "gone", "10.61.0.40", annotations=blue),
+            ("DELETE", "/api/v1/namespaces/pay/services/gone", None)])
+        page = self.open(self.ui_of(server), "#/map")
+        page.find("combobox", "Range").choose(re.compile(r"10\.61\.0\.0/24"))
+        shown = MapOf(page, r"^Map of .*10\.61\.0\.0/24")
+        page.see(r"Cooling down\s+1")
+        swatches = page.evaluate(SWATCHES)
+        for value, name in (("10.61.0.9", "Reserved"), ("10.61.0.40", "Cooling down")):
+            self.assertIn(name, " ".join(shown.loaded(*shown.find(value))[2]))
+            near = self.colour_of(shown, value)
+            self.assertLess(max(abs(a - b) for a, b in zip(near, swatches[name])), 12,
+                            (value, name, near, swatches))
+        self.assertRegex(" ".join(shown.loaded(*shown.find("10.61.0.200"))[2]), "also in .*red")
+        self.assertNotIn("red", " ".join(shown.loaded(*shown.find("10.61.0.100"))[2]))
+        self.shot(page, "map-overlap")
 
     def test_the_pointer_names_the_owner_and_a_click_opens_it(self):
         page, shown = self.open_range("10.61.0.0/24")
@@ -154,7 +176,7 @@ class LookTest(BrowserCase):
 
 class SixTest(BrowserCase):
     FLAGS = ("--service-cluster-ip-range", "fd00:10:96::/64")
-    HELD = "fd00:10:96::a:b:c:d"
+    HELD = "fd00:10:96:0:a:b:c:d"
 
     def test_a_64_down_to_one_address(self):
         server = self.server(*self.FLAGS)

@@ -75,17 +75,22 @@ class MapOf:
         top, bottom = (max(0, y - reach), min(self.height, y + reach)) if around else (0, self.height)
         return [(px, py) for py in steps(top, bottom, step) for px in steps(left, right, step)]
 
-    def find(self, value, coarse=24):
+    def find(self, value):
         """Returns a point in the middle of the cell that has the value, wherever it is shown."""
+        return middle_of(self.box_of(value))
+
+    def box_of(self, value, coarse=24):
+        """Returns left, top, right and bottom of that cell."""
         value = number(value)
         points = self.grid(coarse)
-        seen = [(distance(value, each), point) for each, point in zip(self.glance(points), points) if each]
-        for _, point in sorted(seen)[:8]:
-            at = self.near(value, point, coarse)
-            if at:
-                return at
+        seen = sorted((distance(value, each), point) for each, point in zip(self.glance(points), points)
+                      if each)
+        for away, point in seen[:8]:
+            box = self.box(*point) if away == 0 else self.near(value, point, coarse)
+            if box:
+                return box
         if coarse > 6:
-            return self.find(value, coarse / 2)
+            return self.box_of(value, coarse / 2)
         raise AssertionError(f"{value} is not shown")
 
     def near(self, value, point, reach):
@@ -93,7 +98,7 @@ class MapOf:
         points = self.grid(3.5, point, reach)
         for each, at in zip(self.glance(points), points):
             if each and each[0] <= value <= each[1]:
-                return self.centre(*at)
+                return self.box(*at)
         return None
 
     def box(self, x, y):
@@ -111,10 +116,6 @@ class MapOf:
                 same += 1
             box.append((x if dx else y) + (dx or dy) * (same - 1) * step)
         return box
-
-    def centre(self, x, y):
-        left, top, right, bottom = self.box(x, y)
-        return (left + right) / 2, (top + bottom) / 2
 
     def inside(self, value, at, room=70):
         """Drags a value that is near the border of the map towards its middle, as a person does.
@@ -134,7 +135,8 @@ class MapOf:
         value, seen = number(value), []
         at = self.find(value)
         while True:
-            x, y = at = self.inside(value, self.near(value, at, 12) or self.find(value))
+            box = self.near(value, at, 12)
+            x, y = at = self.inside(value, middle_of(box) if box else self.find(value))
             first, last, _ = self.at(x, y)
             assert first <= value <= last, (first, last, value)
             seen.append(last - first + 1)
@@ -152,6 +154,11 @@ GLANCE = """function(points, left, top) {
       return tip.hidden ? null : tip.querySelector("strong").textContent;
     });
   }"""
+
+
+def middle_of(box):
+    left, top, right, bottom = box
+    return (left + right) / 2, (top + bottom) / 2
 
 
 def steps(first, end, step):

@@ -3,7 +3,7 @@
 
 import re
 
-from browser_case import BrowserCase, main
+from browser_case import BrowserCase, main, wait_for
 from clusters import address_of
 from map_page import MapOf, number
 
@@ -71,13 +71,14 @@ class ZoomTest(BrowserCase):
         page.press("Home")
         pointed = "document.querySelector('.pointed').textContent"
         page.until(f"{pointed}.startsWith('10.96.0.0')")
-        for _ in range(24):
-            page.press("+")
-            if re.match(r"10\.96\.0\.0($|[, ])", page.evaluate(pointed)):
-                break
+        # Quick presses add up. The last one glides for a moment.
+        page.press(*["+"] * 16)
+
+        def named():
             page.press("Home")
-        page.until(f"/^10\\.96\\.0\\.0[,]/.test({pointed})")
-        # Ten values further, in Hilbert order wherever they are.
+            return re.match(r"10\.96\.0\.0,", page.evaluate(pointed))
+        wait_for(named)
+        # The value to the right, whichever it is in Hilbert order.
         page.press("ArrowRight")
         page.until(f"!/^10\\.96\\.0\\.0[,]/.test({pointed}) && /^10\\.96\\.0\\.\\d+,/.test({pointed})")
         page.press("Enter")
@@ -115,7 +116,6 @@ class ZoomTest(BrowserCase):
         x, y = shown.middle()
         page.evaluate("document.querySelector('canvas').scrollIntoView()")
         shown.rest()
-        before = page.evaluate("location.hash")
         page.pinch(shown.left + x, shown.top + y, 40, 300)
         page.until("/[?&]z=/.test(location.hash)")
         first = self.zoom(page)
@@ -125,7 +125,6 @@ class ZoomTest(BrowserCase):
         page.pinch(shown.left + x, shown.top + y, 300, 40)
         page.pinch(shown.left + x, shown.top + y, 300, 40)
         page.until("!/[?&]z=/.test(location.hash)")
-        self.assertEqual(page.evaluate("location.hash").split("?")[0], before.split("?")[0])
 
     @staticmethod
     def zoom(page):

@@ -97,8 +97,8 @@ class OverviewTest(BrowserCase):
         self.shot(page, "overview-attention")
 
     def test_nothing_jumps_while_it_loads(self):
-        server = self.server(*self.FLAGS)
-        page = self.open(self.ui_of(server))
+        self.ui_ = self.ui_of(self.server(*self.FLAGS))
+        page = self.open(self.ui_)
         page.call("Page.addScriptToEvaluateOnNewDocument", {"source": """
             window.shift = 0, window.shifted = [];
             new PerformanceObserver((list) => {
@@ -108,8 +108,8 @@ class OverviewTest(BrowserCase):
               }
             }).observe({ type: "layout-shift", buffered: true });"""})
         for path in ("#/", "#/map", "#/map?at=10.96.0.1&value=10.96.0.1", "#/findings"):
-            page.go(page.url.split("#")[0] + path)
-            page.reload()
+            page.go("about:blank")
+            page.go(self.ui_.origin + "/" + path)
             page.until("document.querySelector('#starting').hidden")
             if "map" in path:
                 MapOf(page)

@@ -51,7 +51,7 @@ class SearchTest(BrowserCase):
         self.search(page, "team-2", "^team-2 ")
         shown = MapOf(page)
         self.assertRegex(page.find("searchbox", "Filter").value, "team-2")
-        page.see("Bright: matches the filter")
+        page.see("Bright cells match the filter")
         page.click("button", "Table")
         page.see(r"1 to 10 of 10 values")
         page.click("button", "Table")

@@ -116,15 +116,22 @@ class WhatIfTest(BrowserCase):
 
     def test_nonsense_is_said_and_the_last_answer_stays(self):
         page = self.open_what_if("10.61.0.0/24")
-        page.until("document.querySelector('.compare')")
+        field = page.find("textbox", "New range")
+        # The range as it is now is no fault.
+        self.assertEqual((field.value, field.attribute("aria-invalid")), ("10.61.0.0/24", None))
+        page.find("textbox", "New range").fill("10.61.0.0/23")
+        page.until("!!document.querySelector('.compare')")
         for text in ("10.61.0.0/99", "hello", "fd00::/64", "10.61.0.7/24"):
             page.find("textbox", "New range").fill(text)
-            page.find("alert")
             page.until("document.querySelector('.whatif .error').textContent.length > 5 "
                        "&& !document.querySelector('.whatif .error').hidden")
+            page.find("alert")
             self.assertEqual(page.find("textbox", "New range").attribute("aria-invalid"), "true")
+            self.assertTrue(page.evaluate("!!document.querySelector('.compare')"))
+        page.find("textbox", "New range").fill("10.61.0.0/24")
+        page.until("document.querySelector('.whatif .error').hidden && !document.querySelector('.compare')")
         page.find("textbox", "New range").fill("10.61.0.0/23")
-        page.until("document.querySelector('.whatif .error').hidden")
+        page.until("!!document.querySelector('.compare')")
 
     def test_keys_move_the_edge(self):
         page = self.open_what_if("10.61.0.0/24")
