@@ -100,6 +100,14 @@ Value AttentionDocument(const std::vector<inspect::Attention>& attention) {
   return array;
 }
 
+Value TypesDocument(const inspect::TopView& view) {
+  Object object;
+  for (const auto& [type, count] : view.types) object.Set(type, count);
+  return object;
+}
+
+}  // namespace
+
 Value HoldersDocument(const std::vector<inspect::Holder>& holders) {
   codec::Array array;
   for (const inspect::Holder& holder : holders) {
@@ -110,14 +118,6 @@ Value HoldersDocument(const std::vector<inspect::Holder>& holders) {
   }
   return array;
 }
-
-Value TypesDocument(const inspect::TopView& view) {
-  Object object;
-  for (const auto& [type, count] : view.types) object.Set(type, count);
-  return object;
-}
-
-}  // namespace
 
 Object RangeNameDocument(const inspect::RangeRef& range) {
   return {{"range", range.row->text},          {"name", range.row->name},

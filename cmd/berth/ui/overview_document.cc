@@ -4,6 +4,7 @@
 #include <string>
 
 #include "berth/inspect/document_parts.h"
+#include "berth/inspect/top_document.h"
 #include "berth/ui/scene.h"
 #include "berth/ui/scene_parts.h"
 #include "codec/timestamp.h"
@@ -43,17 +44,6 @@ Value AttentionList(const Scene& scene) {
   return array;
 }
 
-Value HolderList(const std::vector<inspect::Holder>& holders) {
-  codec::Array array;
-  for (const inspect::Holder& holder : holders) {
-    array.push_back(Object{{"namespace", holder.name_space},
-                           {"services", holder.services},
-                           {"addresses", holder.addresses},
-                           {"ports", holder.ports}});
-  }
-  return array;
-}
-
 void SetFindings(Object& object, const Scene& scene) {
   uint64_t count = 0;
   for (const inspect::FindingGroup& group : scene.findings()) count += group.count;
@@ -83,7 +73,7 @@ Value OverviewDocument(const Scene& scene, const std::optional<SceneTrouble>& tr
   object.Set("attention", AttentionList(scene));
   object.Set("serviceCount", uint64_t{cluster.services.size()});
   object.Set("namespaceCount", uint64_t{scene.top().namespaces});
-  object.Set("namespaces", HolderList(scene.top().holders));
+  object.Set("namespaces", HoldersDocument(scene.top().holders));
   Object types;
   for (const auto& [type, count] : scene.top().types) types.Set(type, count);
   object.Set("types", std::move(types));

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -19,24 +18,6 @@ using audit::Checked;
 using audit::Finding;
 using audit::FindingKind;
 using audit::Report;
-
-/// What each kind means, in the order of the kinds.
-constexpr std::array<std::string_view, audit::kFindingKinds> kMeanings = {
-    "two Services have the same address or port",
-    "a Service has a value that is not recorded",
-    "a value is recorded as taken, but no Service has it",
-    "a record was made for an earlier Service of the same name",
-    "a record names another Service than the one that has the value",
-    "a record says the wrong IP family",
-    "a record says that a port is used in another way",
-    "a Service has a value that is in no range",
-    "a Service has the network or broadcast address of a range",
-    "a reservation that no Service can use",
-    "a record refers to a range that does not exist",
-    "a record refers to a range that does not contain its value",
-    "the status of a range has wrong counts",
-    "more than one range is primary",
-    "a stored value cannot be decoded"};
 
 std::string ShownNumber(uint64_t number) { return WithSeparators(base::U128(number)); }
 
@@ -106,7 +87,7 @@ std::string FindingsOfKind(FindingKind kind, const Report& report, const Paint& 
   const uint64_t count = report.counts[static_cast<size_t>(kind)];
   if (count == 0) return {};
   std::string out = fmt::format("\n{} ({}): {}\n", paint.In(Color::kBold, audit::NameOf(kind)),
-                                ShownNumber(count), kMeanings[static_cast<size_t>(kind)]);
+                                ShownNumber(count), audit::MeaningOf(kind));
   uint64_t shown = 0;
   for (const Finding& finding : report.findings) {
     if (finding.kind != kind || (shown == kFindingsInText && !layout.wide)) continue;
