@@ -57,7 +57,7 @@ class ClusterSink {
   virtual void Describe(ClusterOutline outline) = 0;
   /// Replaces the ranges that no object shows. An API server that was started with other flags has
   /// others. May come at any time after Describe.
-  virtual void GiveRanges(std::vector<inspect::Range> /*ranges*/) {}
+  virtual void GiveRanges(std::vector<inspect::Range> ranges) = 0;
   virtual void BeginList(WatchedKind kind) = 0;
   /// Takes an object of a list, or one that was added or changed.
   virtual void Put(WatchedKind kind, const codec::Value& object) = 0;

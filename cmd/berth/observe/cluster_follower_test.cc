@@ -19,6 +19,7 @@ using testing::ElementsAre;
 class NotingSink final : public observe::ClusterSink {
  public:
   void Describe(observe::ClusterOutline /*outline*/) override {}
+  void GiveRanges(std::vector<inspect::Range> /*ranges*/) override {}
   void BeginList(WatchedKind /*kind*/) override { told.emplace_back("begin"); }
   void Put(WatchedKind /*kind*/, const codec::Value& /*object*/) override {
     told.emplace_back("put");
@@ -93,6 +94,16 @@ TEST_F(WatchRelayTest, AnOpenWatchIsSeenEvenIfItIsSilent) {
   state = {.last_heard = start + seconds(9), .last_error = "old", .last_error_at = start};
   relay_.Tick(state, start + seconds(10));
   EXPECT_THAT(sink_.Take(), ElementsAre("late "));
+}
+
+TEST_F(WatchRelayTest, ANewConnectionIsToldOnce) {
+  const auto start = clock_.Now();
+  List();
+  kube::WatchState state{.connected_since = start, .revision = "41", .watches = 1};
+  EXPECT_FALSE(relay_.Tick(state, start + seconds(5))) << "The first one is known";
+  state.watches = 3;
+  EXPECT_TRUE(relay_.Tick(state, start + seconds(6)));
+  EXPECT_FALSE(relay_.Tick(state, start + seconds(7)));
 }
 
 }  // namespace
