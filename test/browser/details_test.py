@@ -26,6 +26,7 @@ class DetailsTest(BrowserCase):
         """Copies every command with its button. Returns {title: text}."""
         self.context.allow_clipboard(self.ui_.origin)
         copied = {}
+        page.find("button", re.compile("^Copy: "))
         for node in page.all("button", re.compile("^Copy: ")):
             page.click("button", node.name)
             page.until("/Copied/.test(document.getElementById('announcer').textContent)")

@@ -37,16 +37,13 @@ class LargeTest(BrowserCase):
 
     def until_ready(self, ui):
         """Waits until the server has read the cluster, with a browser that has no part in the figures."""
-        other = self.context.page()
-        other.allow("status of 503")
-        self.open(ui, page=other)
+        other = self.open(ui)
         other.see("100,00[0-9] Services in")
         other.close()
 
     def first_view(self, ui):
         """Opens the page and records when its first view was there."""
         page = self.context.page()
-        page.allow("favicon")
         page.call("Page.addScriptToEvaluateOnNewDocument", {"source": """
             new MutationObserver((all, me) => {
               if (!/Services in/.test(document.querySelector(".summary")?.textContent ?? "")) return;

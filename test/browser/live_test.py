@@ -79,7 +79,6 @@ class LiveTest(BrowserCase):
         send(self.server_, [create("shop", "later-one"), create("shop", "later-two")])
         # The server has told it: another tab shows it already.
         other = self.context.page()
-        other.allow("favicon")
         other.go(self.ui_.origin + "/")
         other.see(f"{count + 2} Services in")
         self.assertIn(f"{count} Services in", page.text)
