@@ -186,21 +186,22 @@ codec::Value VerifyDocument(const std::string& source, const Look& look) {
   }
   codec::Array not_checked;
   for (const std::string& what : look.not_checked) not_checked.push_back(what);
-  return codec::Object{{"kind", "Verification"},
-                       {"source", source},
-                       {"revision", report.revision},
-                       {"allocations", look.form},
-                       {"rangeSources", TextOrNull(look.range_sources)},
-                       {"clean", report.IsClean()},
-                       {"checked", codec::Object{{"services", report.checked.services},
-                                                 {"values", report.checked.values},
-                                                 {"records", report.checked.records},
-                                                 {"bits", report.checked.bits},
-                                                 {"ranges", report.checked.ranges}}},
-                       {"counts", std::move(counts)},
-                       {"findings", FindingsDocument(report.findings)},
-                       {"settling", FindingsDocument(look.settling)},
-                       {"notChecked", std::move(not_checked)}};
+  return codec::Object{
+      {"kind", "Verification"},
+      {"source", source},
+      {"revision", report.revision == 0 ? codec::Value() : codec::Value(report.revision)},
+      {"allocations", look.form},
+      {"rangeSources", TextOrNull(look.range_sources)},
+      {"clean", report.IsClean()},
+      {"checked", codec::Object{{"services", report.checked.services},
+                                {"values", report.checked.values},
+                                {"records", report.checked.records},
+                                {"bits", report.checked.bits},
+                                {"ranges", report.checked.ranges}}},
+      {"counts", std::move(counts)},
+      {"findings", FindingsDocument(report.findings)},
+      {"settling", FindingsDocument(look.settling)},
+      {"notChecked", std::move(not_checked)}};
 }
 
 }  // namespace berth::cli

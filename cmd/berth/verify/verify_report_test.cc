@@ -170,5 +170,13 @@ TEST(VerifyDocumentTest, HasAllKeys) {
   }
 }
 
+TEST(VerifyDocumentTest, ARevisionThatIsNotKnownIsNull) {
+  Look look = CleanLook();
+  look.report.revision = 0;
+  const codec::Value document = VerifyDocument("https://10.0.0.1", look);
+  ASSERT_NE(document.Find("revision"), nullptr);
+  EXPECT_TRUE(document.Find("revision")->IsNull());
+}
+
 }  // namespace
 }  // namespace berth::cli
