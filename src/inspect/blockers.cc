@@ -21,6 +21,8 @@ using alloc::RangeKind;
 using base::Result;
 using base::U128;
 
+constexpr std::string_view kServiceCidrOfFlags = "kubernetes";
+
 /// The values that shall leave, and the ranges that have them now.
 struct Target {
   PoolId pool = PoolId::kIpv4;
@@ -175,9 +177,8 @@ std::optional<Obstacle> ObstacleOf(const Record& record, bool berth) {
 
 /// Returns whether the API servers of Kubernetes make the range again when it is gone.
 bool IsMadeAgain(const Target& target, bool berth) {
-  constexpr std::string_view kDefault = "kubernetes";
   return !berth && target.whole && std::ranges::any_of(target.leaving, [](const RangeRef& range) {
-    return range.row->kind == RangeKind::kServiceCidr && range.row->name == kDefault;
+    return range.row->kind == RangeKind::kServiceCidr && range.row->name == kServiceCidrOfFlags;
   });
 }
 
