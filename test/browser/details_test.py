@@ -5,7 +5,7 @@ import re
 import shlex
 import subprocess
 
-from browser_case import BrowserCase, main
+from browser_case import BrowserCase, main, wait_for
 import tools
 from clusters import address_of
 from harness import BERTH, PATIENCE, environment
@@ -28,10 +28,15 @@ class DetailsTest(BrowserCase):
         copied = {}
         page.find("button", re.compile("^Copy: "))
         for node in page.all("button", re.compile("^Copy: ")):
-            page.click("button", node.name)
-            page.until("/Copied/.test(document.getElementById('announcer').textContent)")
-            copied[node.name.removeprefix("Copy: ")] = page.evaluate("navigator.clipboard.readText()", True)
-            page.evaluate("document.getElementById('announcer').textContent = ''")
+            page.evaluate("navigator.clipboard.writeText('')", True)
+
+            def copy(name=node.name):
+                page.click("button", name)  # Once more if the panel was just drawn anew.
+                try:
+                    return page.until("navigator.clipboard.readText()", 2)
+                except AssertionError:
+                    return None
+            copied[node.name.removeprefix("Copy: ")] = wait_for(copy)
         return copied
 
     def test_a_value_says_what_whois_says(self):

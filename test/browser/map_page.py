@@ -86,19 +86,19 @@ class MapOf:
         seen = sorted((distance(value, each), point) for each, point in zip(self.glance(points), points)
                       if each)
         for away, point in seen[:8]:
-            box = self.box(*point) if away == 0 else self.near(value, point, coarse)
-            if box:
-                return box
+            at = point if away == 0 else self.near(value, point, coarse)
+            if at:
+                return self.box(*at)
         if coarse > 6:
             return self.box_of(value, coarse / 2)
         raise AssertionError(f"{value} is not shown")
 
     def near(self, value, point, reach):
-        """Returns the same if the cell is near a point, else None."""
+        """Returns a point of the cell that has the value if it is near a point, else None."""
         points = self.grid(3.5, point, reach)
         for each, at in zip(self.glance(points), points):
             if each and each[0] <= value <= each[1]:
-                return self.box(*at)
+                return at
         return None
 
     def box(self, x, y):
@@ -135,8 +135,7 @@ class MapOf:
         value, seen = number(value), []
         at = self.find(value)
         while True:
-            box = self.near(value, at, 12)
-            x, y = at = self.inside(value, middle_of(box) if box else self.find(value))
+            x, y = at = self.inside(value, self.near(value, at, 12) or self.find(value))
             first, last, _ = self.at(x, y)
             assert first <= value <= last, (first, last, value)
             seen.append(last - first + 1)
