@@ -107,8 +107,8 @@ Result<inspect::LintOptions> OptionsOf(const LintArguments& arguments) {
   return options;
 }
 
-std::string Rendered(const LintArguments& arguments, const inspect::LintReport& report,
-                     const LintSource& source, std::string_view version) {
+std::string RenderedFindings(const LintArguments& arguments, const inspect::LintReport& report,
+                             const LintSource& source, std::string_view version) {
   const std::string& format = arguments.format;
   if (format == "json") return codec::WriteJson(LintDocument(report, source), {.indent = 2}) + "\n";
   if (format == "yaml") {
@@ -152,7 +152,7 @@ int RunLint(const LintArguments& arguments, std::string_view version) {
   options->addresses_known = base.addresses_known;
   const inspect::Census census(base.cluster);
   const inspect::LintReport report = inspect::Lint(manifests, census, *options);
-  if (!PrintOut(Rendered(arguments, report, source, version))) return kFailed;
+  if (!PrintOut(RenderedFindings(arguments, report, source, version))) return kFailed;
   return ExitCodeOf(report, *inspect::SeverityNamed(arguments.fail_on));
 }
 
