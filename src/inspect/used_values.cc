@@ -96,14 +96,17 @@ class UsedValues::Filler {
     return static_cast<uint8_t>(types.size() - 1);
   }
 
+  uint32_t PositionOf(const Use& use) const {
+    return static_cast<uint32_t>(use.service - census_.cluster().services.data());
+  }
+
   size_t AddUses(PoolId pool, std::span<const Use> uses, size_t first) {
-    const auto position =
-        static_cast<uint32_t>(uses[first].service - census_.cluster().services.data());
+    const uint32_t position = PositionOf(uses[first]);
     const OfService& service = of_service_[position];
     uint32_t hash = service.hash;
     size_t next = first + 1;
     for (; next < uses.size() && uses[next].value == uses[first].value; ++next) {
-      hash = hash * 31 + of_service_[uses[next].service - census_.cluster().services.data()].hash;
+      hash = hash * 31 + of_service_[PositionOf(uses[next])].hash;
     }
     into_.pools_[pool].values.push_back(
         {.value = uses[first].value,

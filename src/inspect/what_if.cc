@@ -74,8 +74,9 @@ Result<std::vector<WrittenRange>> ReadAll(const std::vector<RangeRef>& families,
   for (const std::string& text : texts) {
     auto next = ReadNext(text);
     if (!next) return tl::unexpected(next.error());
-    const auto at = std::ranges::find(all, next->pool, &WrittenRange::pool) - all.begin();
-    if (at == std::ssize(all)) {
+    const auto at =
+        static_cast<size_t>(std::ranges::find(all, next->pool, &WrittenRange::pool) - all.begin());
+    if (at == all.size()) {
       return Unfit(text, fmt::format("must have values of the same kind as {}", all[0].text));
     }
     if (given[at]) return Unfit(text, "give at most one range of each family");
