@@ -303,8 +303,9 @@ class LoadBalancers:
         self.namespace = namespace
         self.backends = {}  # What it told the cloud, by the uid of the Service.
         self.lock = threading.Lock()
-        self.nodes = Informer(core.list_node, self.sync)
-        self.services = Informer(core.list_service_for_all_namespaces, self.sync)
+        with self.lock:  # The first informer calls before there is a second one.
+            self.nodes = Informer(core.list_node, self.sync)
+            self.services = Informer(core.list_service_for_all_namespaces, self.sync)
 
     def sync(self):
         with self.lock:
