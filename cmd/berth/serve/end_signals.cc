@@ -31,6 +31,11 @@ void EndSignals::Begin() {
   start_over_ = false;
 }
 
+void EndSignals::Ready() {
+  const base::MutexLock lock(mutex_);
+  running_ = true;
+}
+
 EndSignals::Wanted EndSignals::Next() {
   const base::MutexLock lock(mutex_);
   running_ = true;

@@ -27,6 +27,9 @@ class EndSignals {
   /// Says that the server starts, for the first time or again. Until the next call of Next it does
   /// not count as running. Forgets earlier calls of StartOver.
   void Begin() EXCLUDES(mutex_);
+  /// Says that the server counts as running from now on. To be called before clients can know it,
+  /// so that a signal ends their requests in order.
+  void Ready() EXCLUDES(mutex_);
   /// Waits for a signal, or for StartOver. The server counts as running from the call on.
   Wanted Next() EXCLUDES(mutex_);
   /// Makes Next return kStartOver. May be called from any thread.

@@ -112,6 +112,7 @@ Result<void> ServeUi(const UiArguments& arguments) {
       },
       log, clock);
   if (auto started = server.Start(); !started) return started;
+  signals.Ready();
   door.Listen(server.port());
   base_url = fmt::format("http://127.0.0.1:{}", server.port());
   const std::string link = base_url + door.NewLink();
