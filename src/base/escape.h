@@ -1,5 +1,5 @@
-// Text as JSON carries it, for everything that writes JSON: the log and the codec. The functions
-// accept any bytes. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. Pure
+// Text as JSON and as HTML or XML carry it, for everything that writes them. The functions accept
+// any bytes. Each byte that is not part of well-formed UTF-8 becomes U+FFFD, as in Go. Pure
 // functions, safe from any thread.
 #pragma once
 
@@ -13,6 +13,10 @@ namespace berth::base {
 /// escaped, DEL, the C1 controls and the Unicode line separators are escaped too. So the result is
 /// one line to every reader and cannot control a terminal. HTML characters are not escaped.
 void AppendJsonString(std::string& out, std::string_view text);
+
+/// Returns text as HTML and XML carry it, also in attributes with double quotes. Bytes that are not
+/// well-formed UTF-8 stay as they are.
+std::string EscapedMarkup(std::string_view text);
 
 /// Appends the shortest text that reads back as exactly `value`, which must be finite. The text
 /// always has a point or an exponent, so that it reads back as a double and not as an integer.

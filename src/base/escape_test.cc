@@ -92,5 +92,10 @@ RC_GTEST_PROP(AppendJsonDouble, ReadsBackExactly, (double value)) {
   RC_ASSERT(std::strtod(Number(value).c_str(), nullptr) == value);
 }
 
+TEST(EscapedMarkup, MakesNoTagAndEndsNoAttribute) {
+  EXPECT_EQ(EscapedMarkup("a <b> & \"c\""), "a &lt;b&gt; &amp; &quot;c&quot;");
+  EXPECT_EQ(EscapedMarkup("shop/web"), "shop/web");
+}
+
 }  // namespace
 }  // namespace berth::base

@@ -51,12 +51,6 @@ std::optional<WrittenRange> ReadValues(std::string_view text) {
   return ReadBeginning(text);
 }
 
-std::string Lowered(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), &base::ToLower);
-  return out;
-}
-
 Filter::Fit FitWithin(std::string_view whole, std::string_view part) {
   const size_t at = whole.find(part);
   if (at == std::string_view::npos) return Filter::Fit::kNone;
@@ -113,7 +107,7 @@ base::Result<Filter> Filter::Read(std::string_view text) {
     if (kind == Kind::kService) split(rest);
     if (kind == Kind::kNamespace) filter.name_space_ = rest;
     if (kind == Kind::kLabel) split_label(rest);
-    if (kind == Kind::kType) filter.name_ = Lowered(rest);
+    if (kind == Kind::kType) filter.name_ = base::InLowerCase(rest);
     return filter;
   }
   filter.values_ = ReadValues(text);
@@ -126,7 +120,7 @@ base::Result<Filter> Filter::Read(std::string_view text) {
   } else {
     filter.kind_ = Kind::kText;
     filter.key_ = text;
-    split(Lowered(text));
+    split(base::InLowerCase(text));
   }
   return filter;
 }
@@ -148,7 +142,8 @@ bool Filter::MatchesName(std::string_view name_space, std::string_view name) con
 
 bool Filter::Matches(const Service& service) const {
   if (kind_ == Kind::kType) {
-    return Lowered(service.type.empty() ? std::string_view("ClusterIP") : service.type) == name_;
+    return base::InLowerCase(service.type.empty() ? std::string_view("ClusterIP") : service.type) ==
+           name_;
   }
   if (kind_ == Kind::kLabel) return HasLabel(service.labels, key_, label_);
   if (MatchesName(service.object.name_space, service.object.name)) return true;

@@ -40,8 +40,7 @@ Result<UrlParts> SplitUrl(std::string_view text) {
   UrlParts parts;
   constexpr std::string_view kAfterScheme = "://";
   if (const size_t end = text.find(kAfterScheme); end != std::string_view::npos) {
-    parts.scheme = text.substr(0, end);
-    std::transform(parts.scheme.begin(), parts.scheme.end(), parts.scheme.begin(), base::ToLower);
+    parts.scheme = base::InLowerCase(text.substr(0, end));
     text.remove_prefix(end + kAfterScheme.size());
   }
   text = text.substr(0, text.find_first_of("?#"));

@@ -82,8 +82,7 @@ std::optional<ServiceName> ParentService(const codec::Value& address) {
 std::string ParentText(const codec::Value& address) {
   const codec::Value* parent = FindAt(address, "spec", "parentRef");
   if (parent == nullptr) return "<none>";
-  std::string text(StringAt(*parent, "resource"));
-  std::ranges::transform(text, text.begin(), base::ToLower);
+  std::string text = base::InLowerCase(StringAt(*parent, "resource"));
   if (const std::string_view group = StringAt(*parent, "group"); !group.empty()) {
     text += fmt::format(".{}", group);
   }

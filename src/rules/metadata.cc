@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/go_text.h"
 #include "codec/read.h"
 #include "rules/metadata_parts.h"
@@ -23,20 +24,13 @@ constexpr size_t kMaxSubresource = 256;
 // A limit, because each of these errors prints the whole list.
 constexpr size_t kMostControllerErrors = 10;
 
-std::string AsciiLower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 FieldErrors ValidateAnnotations(const codec::Object& annotations, const Path& path) {
   FieldErrors errors;
   size_t bytes = 0;
   for (const codec::Member& annotation : annotations) {
     // Keys follow the rule of label keys, except that prefixes may be in upper case.
-    errors.InvalidEach(path, annotation.key, QualifiedNameProblems(AsciiLower(annotation.key)));
+    errors.InvalidEach(path, annotation.key,
+                       QualifiedNameProblems(base::InLowerCase(annotation.key)));
     bytes += annotation.key.size() + Text(&annotation.value).size();
   }
   if (bytes > kMaxAnnotationBytes) errors.TooLong(path, kMaxAnnotationBytes);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/escape.h"
 #include "codec/json.h"
 
 namespace berth::ui {
@@ -14,29 +15,6 @@ constexpr int kBadRequest = 400;
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 /// Calls `take` with each part of a list in a header, until it returns true. Returns whether it
 /// did.
@@ -90,10 +68,10 @@ http::Response PageAnswer(const Page& page) {
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<link rel=\"icon\" href=\"data:,\">\n{}<title>{}</title>\n</head>\n"
       "<body>\n<h1>{}</h1>\n",
-      page.go_on ? "<meta http-equiv=\"refresh\" content=\"0; url=/\">\n" : "", Escaped(page.title),
-      Escaped(page.title));
+      page.go_on ? "<meta http-equiv=\"refresh\" content=\"0; url=/\">\n" : "",
+      base::EscapedMarkup(page.title), base::EscapedMarkup(page.title));
   for (const std::string& paragraph : page.paragraphs) {
-    body += fmt::format("<p>{}</p>\n", Escaped(paragraph));
+    body += fmt::format("<p>{}</p>\n", base::EscapedMarkup(paragraph));
   }
   body += "<p><a href=\"/\">Go to the page</a></p>\n</body>\n</html>\n";
   return {.code = page.code,

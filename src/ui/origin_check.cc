@@ -5,19 +5,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace berth::ui {
 namespace {
 
 constexpr size_t kMaxHost = 300;
 constexpr uint16_t kHttpPort = 80;
-
-std::string InLowerCase(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return lower;
-}
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -66,12 +60,12 @@ std::vector<std::string> LoopbackHosts(uint16_t port) {
 }
 
 OriginCheck::OriginCheck(OriginOptions options) : options_(std::move(options)) {
-  for (std::string& name : options_.names) name = InLowerCase(name);
+  for (std::string& name : options_.names) name = base::InLowerCase(name);
 }
 
 bool OriginCheck::IsOwnHost(std::string_view given) const {
   if (given.empty() || given.size() > kMaxHost) return false;
-  const std::string host = InLowerCase(given);
+  const std::string host = base::InLowerCase(given);
   if (std::ranges::find(options_.hosts, host) != options_.hosts.end()) return true;
   const std::string_view name = WithoutPort(host);
   if (name.empty()) return false;
@@ -85,7 +79,7 @@ bool OriginCheck::IsOwnOrigin(std::string_view origin, std::string_view host) co
   const std::string_view scheme = options_.tls ? "https://" : "http://";
   if (!origin.starts_with(scheme)) return false;
   origin.remove_prefix(scheme.size());
-  if (InLowerCase(origin) == InLowerCase(host)) return true;
+  if (base::InLowerCase(origin) == base::InLowerCase(host)) return true;
   return !options_.names.empty() && IsOwnHost(origin) && !IsAddress(WithoutPort(origin));
 }
 

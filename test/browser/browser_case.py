@@ -6,6 +6,7 @@ Scripts here import this module first: it makes the helpers of test/e2e known.
 import fcntl
 import os
 import re
+import shlex
 import subprocess
 import sys
 import unittest
@@ -16,6 +17,7 @@ sys.path.append(os.path.join(os.path.dirname(HERE), "e2e"))
 # pylint: disable=wrong-import-position
 import clusters
 import harness
+import tools
 from chromium import Chromium
 from harness import BERTH, PATIENCE, environment, free_ports, wait_for
 
@@ -102,6 +104,16 @@ class BrowserCase(harness.Case):
         for page in self.context.pages:
             self.assertEqual(page.complaints(), [])
         super().tearDown()
+
+    def run_it(self, command):
+        """Runs a command of the page in a shell, as a person does who pastes it."""
+        folder = self.path("bin")
+        subprocess.run(["/bin/sh", "-c", f"mkdir -p {folder}; ln -sf {shlex.quote(BERTH)} {folder}/berth"],
+                       check=True)
+        return subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL,
+                              env=environment(HOME=self.folder, KUBECONFIG=self.server_.kubeconfig,
+                                              PATH=f"{folder}:{tools.PATH}"))
 
     def shot(self, page, name, whole=False):
         """Keeps a screenshot."""

@@ -2,26 +2,12 @@
 """Details of a value and of a Service, with commands that are ready to copy and really work."""
 
 import re
-import shlex
-import subprocess
 
 from browser_case import BrowserCase, main, wait_for
-import tools
 from clusters import address_of
-from harness import BERTH, PATIENCE, environment
 
 
 class DetailsTest(BrowserCase):
-    def run_it(self, command):
-        """Runs a command of the page in a shell, as a person does who pastes it."""
-        folder = self.path("bin")
-        subprocess.run(["/bin/sh", "-c", f"mkdir -p {folder}; ln -sf {shlex.quote(BERTH)} {folder}/berth"],
-                       check=True)
-        return subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True,
-                              timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL,
-                              env=environment(HOME=self.folder, KUBECONFIG=self.server_.kubeconfig,
-                                              PATH=f"{folder}:{tools.PATH}"))
-
     def commands(self, page):
         """Copies every command with its button. Returns {title: text}."""
         self.context.allow_clipboard(self.ui_.origin)

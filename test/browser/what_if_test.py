@@ -3,13 +3,9 @@
 
 import ipaddress
 import re
-import shlex
-import subprocess
 
 from browser_case import BrowserCase, main, wait_for
-import tools
 from clusters import create, send
-from harness import BERTH, PATIENCE, environment
 from map_page import MapOf
 
 RANGES = "/apis/allocation.berth.io/v1alpha1"
@@ -50,15 +46,6 @@ class WhatIfTest(BrowserCase):
         page.click("link", "What if", within=card)
         page.find("textbox", "New range")
         return page
-
-    def run_it(self, command):
-        folder = self.path("bin")
-        subprocess.run(["/bin/sh", "-c", f"mkdir -p {folder}; ln -sf {shlex.quote(BERTH)} {folder}/berth"],
-                       check=True)
-        return subprocess.run(["/bin/bash", "-c", command], capture_output=True, text=True,
-                              timeout=PATIENCE, check=False, stdin=subprocess.DEVNULL,
-                              env=environment(HOME=self.folder, KUBECONFIG=self.server_.kubeconfig,
-                                              PATH=f"{folder}:{tools.PATH}"))
 
     def commands(self, page):
         return page.evaluate("Object.fromEntries([...document.querySelectorAll('.whatif .command')].map("

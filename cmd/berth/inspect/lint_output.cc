@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "base/escape.h"
 #include "base/go_text.h"
 #include "berth/paint.h"
 #include "berth/text.h"
@@ -179,28 +180,7 @@ std::string GithubEscaped(std::string_view text, bool property) {
   return out;
 }
 
-std::string XmlEscaped(std::string_view text) {
-  std::string out;
-  for (const char c : base::ToVisible(text)) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+std::string XmlEscaped(std::string_view text) { return base::EscapedMarkup(base::ToVisible(text)); }
 
 }  // namespace
 

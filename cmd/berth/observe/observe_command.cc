@@ -4,15 +4,14 @@
 
 #include <charconv>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/go_text.h"
 #include "base/log.h"
-#include "base/mutex.h"
 #include "berth/exit_code.h"
 #include "berth/files.h"
 #include "berth/inspect/load_cluster.h"
@@ -26,6 +25,7 @@
 #include "berth/store/open.h"
 #include "berth/terminal.h"
 #include "berth/text.h"
+#include "berth/ticker.h"
 #include "berth/ui/both_sinks.h"
 #include "berth/ui/observe_ui.h"
 #include "berth/ui/observer_page.h"
@@ -43,7 +43,6 @@ namespace {
 using base::Reason;
 using base::Result;
 
-constexpr std::chrono::seconds kTickEvery{1};
 constexpr int kTicksPerRefresh = 30;
 constexpr std::chrono::seconds kObserverDrain{5};
 
@@ -146,47 +145,16 @@ Result<ObserveSettings> CheckObserve(const ObserveArguments& arguments) {
   return settings;
 }
 
-/// Runs the regular work of an observer on a thread of its own.
-class Housekeeper {
- public:
-  /// `follower` may be null.
-  Housekeeper(observe::Observer& observer, observe::ClusterFollower* follower)
-      : observer_(observer), follower_(follower), thread_([this] { Run(); }) {}
-  ~Housekeeper() {
-    {
-      const base::MutexLock lock(mutex_);
-      over_ = true;
-      wake_.NotifyAll();
-    }
-    thread_.join();
-  }
-  Housekeeper(const Housekeeper&) = delete;
-  Housekeeper& operator=(const Housekeeper&) = delete;
-
- private:
-  void Run() EXCLUDES(mutex_) {
-    for (int tick = 1; !Wait(); ++tick) {
-      if (follower_ != nullptr) follower_->Tick();
-      observer_.history().Tick();
-      const bool due = tick % kTicksPerRefresh == 0 || observer_.figures() == nullptr;
-      if (due) observer_.Refresh();
-    }
-  }
-
-  /// Waits for the next tick. Returns true at the end.
-  bool Wait() EXCLUDES(mutex_) {
-    const base::MutexLock lock(mutex_);
-    if (!over_) wake_.WaitFor(mutex_, kTickEvery);
-    return over_;
-  }
-
-  observe::Observer& observer_;
-  observe::ClusterFollower* const follower_;
-  base::Mutex mutex_;
-  base::CondVar wake_;
-  bool over_ GUARDED_BY(mutex_) = false;
-  std::thread thread_;
-};
+/// Returns the regular work of an observer, for a Ticker. `follower` may be null.
+std::function<void()> Housekeeping(observe::Observer& observer,
+                                   observe::ClusterFollower* follower) {
+  return [&observer, follower, ticks = 0]() mutable {
+    if (follower != nullptr) follower->Tick();
+    observer.history().Tick();
+    const bool due = ++ticks % kTicksPerRefresh == 0 || observer.figures() == nullptr;
+    if (due) observer.Refresh();
+  };
+}
 
 Result<void> RecordOnce(const ObserveArguments& arguments, const ObserveSettings& settings) {
   const base::SystemClock clock;
@@ -301,8 +269,9 @@ Result<void> ObserveAndServe(const ObserveArguments& arguments, ObserveSettings 
       },
       log, clock);
   if (auto started = server.Start(); !started) return started;
+  signals.Ready();
   if (page != nullptr) ShowLink(*page, page_parts, lookout->name, settings.listen, server.port());
-  std::optional<Housekeeper> housekeeper(std::in_place, observer, lookout->follower.get());
+  std::optional<Ticker> housekeeper(std::in_place, Housekeeping(observer, lookout->follower.get()));
   std::optional<BothSinks> both;
   if (page != nullptr) both.emplace(observer, page->sink());
   if (lookout->follower) {

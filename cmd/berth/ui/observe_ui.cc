@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/go_text.h"
 #include "berth/files.h"
 #include "berth/terminal.h"
@@ -27,17 +28,10 @@ Result<void> CheckHosts(const std::vector<std::string>& hosts) {
   return {};
 }
 
-std::string InLowerCase(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return text;
-}
-
 std::vector<std::string> HeadersOr(const std::vector<std::string>& given, const char* otherwise) {
   if (given.empty()) return {otherwise};
   std::vector<std::string> headers;
-  for (const std::string& header : given) headers.push_back(InLowerCase(header));
+  for (const std::string& header : given) headers.push_back(base::InLowerCase(header));
   return headers;
 }
 

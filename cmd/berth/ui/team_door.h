@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "berth/ui/ticker.h"
+#include "berth/ticker.h"
 #include "berth/ui/ui_web.h"
 #include "http/message.h"
 #include "http/responder.h"

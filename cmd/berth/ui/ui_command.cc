@@ -18,12 +18,12 @@
 #include "berth/serve/end_signals.h"
 #include "berth/store/open.h"
 #include "berth/terminal.h"
+#include "berth/ticker.h"
 #include "berth/ui/local_door.h"
 #include "berth/ui/open_browser.h"
 #include "berth/ui/scene_board.h"
 #include "berth/ui/scene_keeper.h"
 #include "berth/ui/scene_past.h"
-#include "berth/ui/ticker.h"
 #include "berth/ui/ui_web.h"
 #include "http/server.h"
 
